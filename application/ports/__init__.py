@@ -1,0 +1,1 @@
+"""What the application needs from the outside, one Protocol per file."""

@@ -1,0 +1,70 @@
+"""Everything Fencepost raises on purpose.
+
+FencepostError
+├── InvalidInput            a value breaks a rule (field, rule)
+│   └── InvalidItem         the same inside a batch (index)
+├── WrongState              the job's state does not allow the command
+├── JobNotFound
+├── KeyConflict             a submit key was used for another request
+├── KeyInProgress           the first request with the key has not finished
+├── UnknownOutcome          the reply to COMMIT was lost
+├── Unavailable             the database can't be reached
+├── LeaseLost               the handler's attempt is no longer the job's
+└── HistoryError            an event that no rule allows
+"""
+
+
+class FencepostError(Exception):
+    """Root of the errors that callers may expect."""
+
+
+class InvalidInput(FencepostError):
+    """A value breaks a rule; names the field and the rule."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        """Keep ``field`` (a dotted path such as ``payload.user.name``) and ``rule`` (what must hold)."""
+        super().__init__(f"{field}: {rule}")
+        self.field = field
+        self.rule = rule
+
+
+class InvalidItem(InvalidInput):
+    """An item of a batch breaks a rule; ``index`` counts from 0."""
+
+    def __init__(self, index: int, field: str, rule: str) -> None:
+        """Prefix the field's path with the item's index."""
+        super().__init__(f"[{index}].{field}", rule)
+        self.index = index
+        self.item_field = field
+
+
+class WrongState(FencepostError):
+    """The job's state does not allow this command."""
+
+
+class JobNotFound(FencepostError):
+    """There is no such job."""
+
+
+class KeyConflict(FencepostError):
+    """This submit key was already used for a different request."""
+
+
+class KeyInProgress(FencepostError):
+    """The first request with this submit key has not finished yet."""
+
+
+class UnknownOutcome(FencepostError):
+    """The reply to COMMIT was lost: the change may or may not be there; repeat it with its key."""
+
+
+class Unavailable(FencepostError):
+    """The database cannot be reached or refuses to write; nothing was changed."""
+
+
+class LeaseLost(FencepostError):
+    """This attempt no longer holds the job; what it writes under the lease is rolled back."""
+
+
+class HistoryError(FencepostError):
+    """An event does not follow from the job it is applied to."""

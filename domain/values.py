@@ -1,0 +1,165 @@
+"""JSON values: one walk that refuses what PostgreSQL, or another reader, could not give back unchanged."""
+
+import json
+import math
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+from .errors import InvalidInput
+from .limits import (
+    DURATION_MAX,
+    EARLIEST,
+    KEY_LENGTH,
+    LATEST,
+    NAME_PATTERN,
+    NESTING,
+    PRIORITY_MAX,
+    PRIORITY_MIN,
+    TEXT_LENGTH,
+)
+
+_NAME = re.compile(NAME_PATTERN)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_text(field: str, text: object, longest: int = TEXT_LENGTH) -> str:
+    """Return text that can be stored.
+
+    Raises InvalidInput for other types, NUL characters, lone surrogates and more than ``longest`` characters.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(field, "must be text")
+    if _UNSTORABLE.search(text):
+        raise InvalidInput(field, "must not contain NUL characters or lone surrogates")
+    if len(text) > longest:
+        raise InvalidInput(field, f"must have at most {longest} characters")
+    return text
+
+
+def check_name(field: str, name: object) -> str:
+    """Return a type, queue or schedule name; raises InvalidInput unless it matches ``[A-Za-z0-9._:/-]{1,128}``."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidInput(field, f"must match {NAME_PATTERN}")
+    return name
+
+
+def check_key(field: str, key: object) -> str:
+    """Return a key as given (case-sensitive, not normalised); raises InvalidInput when empty, blank or too long."""
+    text = check_text(field, key, KEY_LENGTH)
+    if not text.strip():
+        raise InvalidInput(field, "must not be empty or blank")
+    return text
+
+
+def check_priority(field: str, priority: object) -> int:
+    """Return a priority; raises InvalidInput outside 0..9."""
+    return check_integer(field, priority, PRIORITY_MIN, PRIORITY_MAX)
+
+
+def check_integer(field: str, number: object, least: int, most: int) -> int:
+    """Return a whole number; raises InvalidInput outside ``least..most`` and for booleans."""
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise InvalidInput(field, f"must be a whole number from {least} to {most}")
+    return number
+
+
+def check_moment(field: str, moment: object) -> datetime:
+    """Return a moment with an offset; raises InvalidInput for naive ones and those outside 1970..9999."""
+    if not isinstance(moment, datetime) or moment.tzinfo is None or moment.utcoffset() is None:
+        raise InvalidInput(field, "must be a date and time with an offset")
+    if not EARLIEST <= moment <= LATEST:
+        raise InvalidInput(field, "must lie between the years 1970 and 9999")
+    return moment
+
+
+def check_duration(
+    field: str, duration: object, least: timedelta = timedelta(0), most: timedelta = DURATION_MAX
+) -> timedelta:
+    """Return a duration; raises InvalidInput outside ``least..most``."""
+    if not isinstance(duration, timedelta) or not least <= duration <= most:
+        raise InvalidInput(
+            field, f"must be a duration between {least.total_seconds():g} s and {most.total_seconds():g} s"
+        )
+    return duration
+
+
+def check_json(field: str, value: object, depth: int = 1) -> None:
+    """Walk a value before it is encoded.
+
+    Raises InvalidInput for anything JSON or PostgreSQL could not give back: other types than None, bool, int, finite
+    float, str, list, tuple and dict with str keys; NUL or lone surrogates; nesting deeper than 64.
+    """
+    match value:
+        case None | bool() | int():
+            return
+        case str():
+            if _UNSTORABLE.search(value):
+                raise InvalidInput(field, "must not contain NUL characters or lone surrogates")
+        case float():
+            if not math.isfinite(value):
+                raise InvalidInput(field, "must be a finite number")
+        case dict() | list() | tuple() if depth > NESTING:
+            raise InvalidInput(field, f"must not be nested deeper than {NESTING}")
+        case dict():
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    raise InvalidInput(field, "must have text keys")
+                check_json(f"{field}.<key>", key)
+                check_json(f"{field}.{key}", item, depth + 1)
+        case list() | tuple():
+            for index, item in enumerate(value):
+                check_json(f"{field}[{index}]", item, depth + 1)
+        case _:
+            raise InvalidInput(field, f"must be a JSON value, not {type(value).__name__}")
+
+
+def encode(field: str, value: object, most_bytes: int) -> str:
+    """Return a checked value as compact JSON text.
+
+    Raises InvalidInput as ``check_json`` does, and when the text is longer than ``most_bytes`` in UTF-8.
+    """
+    check_json(field, value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:  # the interpreter's limit on digits
+        raise InvalidInput(field, "must not contain a number of more than 4300 digits") from error
+    if len(text) > most_bytes or len(text.encode()) > most_bytes:
+        raise InvalidInput(field, f"must be at most {most_bytes} bytes of JSON")
+    return text
+
+
+def decode(field: str, text: str | bytes) -> Any:
+    """Return the value of JSON text.
+
+    Raises InvalidInput for what is not JSON, duplicate keys, NaN and Infinity, and what ``check_json`` refuses.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique(field), parse_constant=_no_constant(field))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(field, "must be JSON") from error
+    check_json(field, value)
+    return value
+
+
+def _unique(field: str) -> Any:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) != len(items):
+            raise InvalidInput(field, "must not repeat a key")
+        return found
+
+    return pairs
+
+
+def _no_constant(field: str) -> Any:
+    def refuse(name: str) -> Any:
+        raise InvalidInput(field, f"must not contain {name}")
+
+    return refuse
+
+
+def cleaned(text: str, most_bytes: int) -> str:
+    """Return text that is always storable: bad characters replaced, cut to ``most_bytes`` of UTF-8."""
+    kept = _UNSTORABLE.sub("\ufffd", text[:most_bytes])
+    return kept.encode()[:most_bytes].decode(errors="ignore")

@@ -1,0 +1,101 @@
+"""The words of the state machine: states, commands, events and verdicts."""
+
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """Where a job is now; the last three are terminal."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+
+
+TERMINAL = frozenset({State.SUCCEEDED, State.DEAD, State.CANCELLED})
+
+
+class CommandName(StrEnum):
+    """What somebody asks of a job."""
+
+    SUBMIT = "submit"
+    CLAIM = "claim"
+    SUCCEED = "succeed"
+    FAIL = "fail"
+    TIMEOUT = "timeout"
+    DISCARD = "discard"
+    SNOOZE = "snooze"
+    RELEASE = "release"
+    CONFIRM_CANCEL = "confirm_cancel"
+    EXPIRE = "expire"
+    CANCEL = "cancel"
+    REVOKE = "revoke"
+    REQUEUE = "requeue"
+    EDIT = "edit"
+    DISMISS = "dismiss"
+
+
+REPORTS = frozenset(
+    {
+        CommandName.SUCCEED,
+        CommandName.FAIL,
+        CommandName.TIMEOUT,
+        CommandName.DISCARD,
+        CommandName.SNOOZE,
+        CommandName.RELEASE,
+        CommandName.CONFIRM_CANCEL,
+    }
+)
+"""Commands of a lease's holder: only its token opens them."""
+
+OPERATIONS = frozenset(
+    {
+        CommandName.CANCEL,
+        CommandName.REVOKE,
+        CommandName.REQUEUE,
+        CommandName.EDIT,
+        CommandName.DISMISS,
+    }
+)
+"""Commands of people and programs outside the worker plane."""
+
+
+class EventName(StrEnum):
+    """What happened to a job; the column ``name`` of ``job_events``."""
+
+    ENQUEUED = "enqueued"
+    CLAIMED = "claimed"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    DIED = "died"
+    SNOOZED = "snoozed"
+    RELEASED = "released"
+    LEASE_EXPIRED = "lease_expired"
+    CANCEL_REQUESTED = "cancel_requested"
+    CANCELLED = "cancelled"
+    REVOKED = "revoked"
+    REQUEUED = "requeued"
+    EDITED = "edited"
+    DISMISSED = "dismissed"
+
+
+class ControlEventName(StrEnum):
+    """What happened beside single jobs; the column ``name`` of ``control_events``."""
+
+    REPORT_REFUSED = "report_refused"
+    QUEUE_PAUSING = "queue_pausing"
+    QUEUE_PAUSED = "queue_paused"
+    QUEUE_RESUMED = "queue_resumed"
+    PAYLOAD_ERASED = "payload_erased"
+    JOBS_PRUNED = "jobs_pruned"
+
+
+class Verdict(StrEnum):
+    """The answer to one command on one job."""
+
+    ACCEPTED = "accepted"
+    BUSY = "busy"
+    ALREADY_APPLIED = "already_applied"
+    REFUSED = "refused"
+    GONE = "gone"
