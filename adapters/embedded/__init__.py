@@ -1,0 +1,1 @@
+"""PostgreSQL without an installation: a private server on the loopback interface."""
