@@ -1,6 +1,6 @@
 """Fencepost: a distributed job scheduler on PostgreSQL that can prove what it did.
 
-Public names are loaded when first used, so that `import fencepost` and `fencepost --help` cost next to nothing.
+Public names are loaded when first used, so that `import fencepost` costs next to nothing.
 """
 
 from importlib import import_module

@@ -1,0 +1,1 @@
+"""Building blocks for tests: real servers, fresh databases, waiting without hoping."""
