@@ -1,0 +1,1 @@
+"""The ports on PostgreSQL: SQLAlchemy Core statements, executed by psycopg 3."""
