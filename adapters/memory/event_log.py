@@ -1,0 +1,79 @@
+"""Reads of the history."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+from ...application.ports.event_log import LogFilter
+from ...domain.event import ControlEvent, JobEvent
+from ...domain.job import Job
+from .database import MemoryDatabase
+
+Event = JobEvent | ControlEvent
+
+
+class MemoryEventLog:
+    """Implements the port ``EventLog``."""
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        """Read this database."""
+        self._database = database
+
+    async def history(self, job_id: int) -> Sequence[JobEvent]:
+        """Return a job's events by seq."""
+        return tuple(self._database.job_events.get(job_id, ()))
+
+    async def evidence(self, job_id: int) -> Sequence[ControlEvent]:
+        """Return the control events about one job."""
+        return [event for event in self._database.control_events if event.subject == _subject_of(job_id)]
+
+    async def page(self, where: LogFilter, *, after: int = 0, limit: int = 100) -> Sequence[Event]:
+        """Return the global log by position."""
+        everything: list[Event] = [event for events in self._database.job_events.values() for event in events]
+        everything += self._database.control_events
+        found = [event for event in everything if _position(event) > after and _matches(event, where)]
+        return sorted(found, key=_position)[:limit]
+
+    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
+        """Yield each job's events, then its row, as they were when the first was asked for."""
+        with self._database.transaction():
+            jobs = dict(self._database.jobs)
+            histories = {key: tuple(events) for key, events in self._database.job_events.items()}
+        for key in sorted(jobs.keys() | histories.keys()):
+            if job_id is not None and key != job_id:
+                continue
+            for event in histories.get(key, ()):
+                yield event
+            if key in jobs:
+                yield jobs[key]
+
+    async def control_stream(self) -> AsyncIterator[ControlEvent]:
+        """Yield all control events by position."""
+        for event in tuple(self._database.control_events):
+            yield event
+
+    async def clock(self) -> datetime:
+        """Return the clock that decides."""
+        return self._database.clock()
+
+
+def _subject(event: Event) -> str:
+    return event.subject if isinstance(event, ControlEvent) else _subject_of(event.job_id)
+
+
+def _subject_of(job_id: int) -> str:
+    return f"job:{job_id}"
+
+
+def _position(event: Event) -> int:
+    assert event.position is not None
+    return event.position
+
+
+def _matches(event: Event, where: LogFilter) -> bool:
+    return (
+        (where.names is None or event.name.value in where.names)
+        and (where.actor is None or event.actor == where.actor)
+        and (where.job_id is None or _subject(event) == _subject_of(where.job_id))
+        and (where.subject is None or _subject(event) == where.subject)
+        and (where.since is None or event.at >= where.since)
+    )
