@@ -25,6 +25,10 @@ class Due(StrEnum):
     EDITED = "edited"
 
 
+def _own(when: Mapping[If, bool]) -> Mapping[If, bool]:
+    return dict(when)
+
+
 @frozen
 class Rule:
     """One row: when ``command`` meets a job in ``source`` and every condition is as stated, ``event`` happens.
@@ -35,7 +39,7 @@ class Rule:
 
     command: Do
     source: State
-    when: Mapping[If, bool] = field(converter=dict)
+    when: Mapping[If, bool] = field(converter=_own)
     event: Event | None
     target: State
     due: Due = Due.KEEP
