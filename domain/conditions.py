@@ -17,7 +17,7 @@ class Condition(StrEnum):
     """A fact that a rule of the transition table requires to hold, or not to hold."""
 
     DUE = "due"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105 - a fencing token, not a password
     LAPSED = "lapsed"
     CANCEL_REQUESTED = "cancel_requested"
     CANCEL_WANTED = "cancel_wanted"
@@ -31,14 +31,12 @@ class Condition(StrEnum):
 Predicate = Callable[[Job, c.Command, datetime], bool]
 
 
-def _lapsed(job: Job, command: c.Command, now: datetime) -> bool:
-    return job.lease_expires_at is not None and job.lease_expires_at < now
-
-
 PREDICATES: Mapping[Condition, Predicate] = {
     Condition.DUE: lambda job, command, now: job.run_at <= now,
     Condition.TOKEN: lambda job, command, now: isinstance(command, c.Report) and command.token == job.token,
-    Condition.LAPSED: _lapsed,
+    Condition.LAPSED: lambda job, command, now: (
+        job.lease_expires_at is not None and job.lease_expires_at < now
+    ),
     Condition.CANCEL_REQUESTED: lambda job, command, now: job.cancel_requested,
     Condition.CANCEL_WANTED: lambda job, command, now: (
         job.cancel_requested or (isinstance(command, c.Revoke) and command.cancel)

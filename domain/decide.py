@@ -184,7 +184,7 @@ def _edit_data(job: Job, command: c.Edit) -> dict[str, Any]:
 
 
 def renew(job: Job, token: Token, now: datetime, grace: timedelta) -> Job | None:
-    """Apply a heartbeat: never backwards, and not beyond ``grace`` after a cancel request; None when the lease is lost."""
+    """Apply a heartbeat: never backwards, not beyond ``grace`` after a cancel request; None when the lease is lost."""
     if job.state is not State.RUNNING or job.token != token:
         return None
     assert job.lease_expires_at is not None

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from attrs import frozen
 
 from .limits import LEASE_DEFAULT, MAX_ATTEMPTS_DEFAULT, PRIORITY_DEFAULT, TIMEOUT_DEFAULT
-from .retry import Exponential, RetryPolicy
+from .retry import RETRY_DEFAULT, RetryPolicy
 from .token import Token
 from .vocabulary import TERMINAL, State
 
@@ -24,7 +24,7 @@ class Specification:
     max_attempts: int = MAX_ATTEMPTS_DEFAULT
     timeout: timedelta | None = TIMEOUT_DEFAULT
     lease: timedelta = LEASE_DEFAULT
-    retry: RetryPolicy = Exponential()
+    retry: RetryPolicy = RETRY_DEFAULT
     effect_key: str | None = None
 
 

@@ -24,7 +24,7 @@ def microseconds(duration: timedelta) -> int:
     return duration // _MICROSECOND
 
 
-def _check_wait(owner: object, attribute: object, value: timedelta) -> None:
+def _check_wait(_: object, attribute: object, value: timedelta) -> None:
     if not timedelta(0) < value <= DURATION_MAX:
         raise InvalidInput(
             f"retry.{getattr(attribute, 'name', 'delay')}", "must be above 0 and at most 100 years"
@@ -49,7 +49,7 @@ class Constant:
     delay: timedelta = field(validator=_check_wait)
 
 
-def _check_delays(owner: object, attribute: object, value: tuple[timedelta, ...]) -> None:
+def _check_delays(_: object, __: object, value: tuple[timedelta, ...]) -> None:
     if not 1 <= len(value) <= 100:
         raise InvalidInput("retry.delays", "must name 1 to 100 delays")
     if any(not timedelta(0) <= delay <= DURATION_MAX for delay in value):
@@ -64,6 +64,7 @@ class Delays:
 
 
 RetryPolicy = Exponential | Constant | Delays
+RETRY_DEFAULT = Exponential()
 
 
 def longest(policy: RetryPolicy, failures: int) -> timedelta:

@@ -91,27 +91,32 @@ def check_json(field: str, value: object, depth: int = 1) -> None:
     float, str, list, tuple and dict with str keys; NUL or lone surrogates; nesting deeper than 64.
     """
     match value:
-        case None | bool() | int():
-            return
         case str():
             if _UNSTORABLE.search(value):
                 raise InvalidInput(field, "must not contain NUL characters or lone surrogates")
+        case None | bool() | int():
+            return
         case float():
             if not math.isfinite(value):
                 raise InvalidInput(field, "must be a finite number")
-        case dict() | list() | tuple() if depth > NESTING:
-            raise InvalidInput(field, f"must not be nested deeper than {NESTING}")
-        case dict():
-            for key, item in value.items():
-                if not isinstance(key, str):
-                    raise InvalidInput(field, "must have text keys")
-                check_json(f"{field}.<key>", key)
-                check_json(f"{field}.{key}", item, depth + 1)
-        case list() | tuple():
-            for index, item in enumerate(value):
-                check_json(f"{field}[{index}]", item, depth + 1)
+        case dict() | list() | tuple():
+            _check_container(field, value, depth)
         case _:
             raise InvalidInput(field, f"must be a JSON value, not {type(value).__name__}")
+
+
+def _check_container(field: str, value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> None:
+    if depth > NESTING:
+        raise InvalidInput(field, f"must not be nested deeper than {NESTING}")
+    if not isinstance(value, dict):
+        for index, item in enumerate(value):
+            check_json(f"{field}[{index}]", item, depth + 1)
+        return
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise InvalidInput(field, "must have text keys")
+        check_json(f"{field}.<key>", key)
+        check_json(f"{field}.{key}", item, depth + 1)
 
 
 def encode(field: str, value: object, most_bytes: int) -> str:

@@ -1,0 +1,90 @@
+"""Operations of people and programs on jobs: cancel, revoke, requeue, edit, dismiss."""
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ..domain import commands as c
+from ..domain.errors import InvalidInput, JobNotFound, WrongState
+from ..domain.limits import PAYLOAD_BYTES
+from ..domain.submission import check_origin
+from ..domain.values import check_moment, check_name, check_priority, decode, encode
+from ..domain.vocabulary import Verdict
+from .ports.job_store import JobStore
+from .ports.local_time import LocalTime
+
+BUSY_TRIES = 50
+BUSY_WAIT = 0.1
+"""Seconds between tries while somebody else holds a job's row."""
+
+
+@frozen
+class Operating:
+    """The use case: check the operation, apply it, wait for rows that are locked."""
+
+    store: JobStore
+    time: LocalTime
+
+    async def one(self, job_id: int, operation: c.Operation) -> Verdict:
+        """Apply an operation to one job and return ``accepted`` or ``already_applied``.
+
+        Raises InvalidInput, JobNotFound, WrongState (also while the row stays locked for 5 s), Unavailable,
+        UnknownOutcome.
+        """
+        [verdict] = await self.many([job_id], operation)
+        match verdict:
+            case Verdict.GONE:
+                raise JobNotFound(f"there is no job {job_id}")
+            case Verdict.REFUSED:
+                raise WrongState(f"job {job_id} cannot be changed by {operation.name} in its present state")
+            case Verdict.BUSY:
+                raise WrongState(f"job {job_id} is locked by somebody else")
+            case _:
+                return verdict
+
+    async def many(self, job_ids: Sequence[int], operation: c.Operation) -> Sequence[Verdict]:
+        """Apply an operation to several jobs and answer in the order given; raises as ``one`` does."""
+        check_operation(operation)
+        verdicts = list(await self.store.operate(job_ids, operation))
+        for _ in range(BUSY_TRIES):
+            busy = [index for index, verdict in enumerate(verdicts) if verdict is Verdict.BUSY]
+            if not busy:
+                break
+            await self.time.sleep(BUSY_WAIT)
+            answers = await self.store.operate([job_ids[index] for index in busy], operation)
+            for index, verdict in zip(busy, answers, strict=True):
+                verdicts[index] = verdict
+        return verdicts
+
+
+def check_operation(operation: c.Operation) -> None:
+    """Check what an operation carries; raises InvalidInput."""
+    check_origin(operation.origin)
+    match operation:
+        case c.Edit():
+            _check_edit(operation)
+        case c.Requeue(payload=str() as payload):
+            check_payload(payload)
+        case _:
+            pass
+
+
+def _check_edit(edit: c.Edit) -> None:
+    if all(field is None for field in (edit.run_at, edit.priority, edit.queue, edit.payload)):
+        raise InvalidInput("edit", "must name at least one of run_at, priority, queue, payload")
+    if edit.run_at is not None:
+        check_moment("run_at", edit.run_at)
+    if edit.priority is not None:
+        check_priority("priority", edit.priority)
+    if edit.queue is not None:
+        check_name("queue", edit.queue)
+    if edit.payload is not None:
+        check_payload(edit.payload)
+
+
+def check_payload(text: str) -> None:
+    """Check a payload given as JSON text; raises InvalidInput."""
+    value = decode("payload", text)
+    if not isinstance(value, dict):
+        raise InvalidInput("payload", "must be a JSON object")
+    encode("payload", value, PAYLOAD_BYTES)

@@ -1,0 +1,158 @@
+"""Submitting: what a caller asks for becomes a checked submission, or an error naming field and rule."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from attrs import field, frozen
+
+from ..domain import facts
+from ..domain.commands import Origin, Submit
+from ..domain.errors import InvalidInput, InvalidItem
+from ..domain.job import Specification
+from ..domain.limits import (
+    LEASE_DEFAULT,
+    MAX_ATTEMPTS_DEFAULT,
+    PAYLOAD_BYTES,
+    PRIORITY_DEFAULT,
+    TIMEOUT_DEFAULT,
+)
+from ..domain.retry import RETRY_DEFAULT, RetryPolicy, microseconds
+from ..domain.submission import check_submit
+from ..domain.values import check_duration, check_key, encode
+from .ports.submitter import Submission, SubmitKey, Submitted, Submitter
+
+SUBMIT_OPERATION = "jobs.submit"
+"""The operation that submit keys of single jobs are scoped to, whichever surface they come through."""
+
+
+@frozen(kw_only=True)
+class Unique:
+    """At most one unfinished job per (type, named payload fields, queue); with ``period``, one per that long.
+
+    ``fields`` None means the whole payload.
+    """
+
+    fields: tuple[str, ...] | None = None
+    period: timedelta | None = None
+    across_queues: bool = False
+
+
+@frozen(kw_only=True)
+class SubmitRequest:
+    """One job as a caller describes it, typed but unchecked."""
+
+    type: str
+    payload: Mapping[str, Any] = field(factory=dict)
+    queue: str = "default"
+    priority: int = PRIORITY_DEFAULT
+    run_at: datetime | None = None
+    delay: timedelta | None = None
+    max_attempts: int = MAX_ATTEMPTS_DEFAULT
+    timeout: timedelta | None = TIMEOUT_DEFAULT
+    lease: timedelta = LEASE_DEFAULT
+    retry: RetryPolicy = RETRY_DEFAULT
+    effect_key: str | None = None
+    key: str | None = None
+    unique: Unique | None = None
+
+
+def submission(request: SubmitRequest, origin: Origin, principal: str) -> Submission:
+    """Check a request and turn it into a submission; raises InvalidInput."""
+    if not isinstance(request.payload, Mapping):
+        raise InvalidInput("payload", "must be a JSON object")
+    specification = Specification(
+        type=request.type,
+        payload=encode("payload", dict(request.payload), PAYLOAD_BYTES),
+        queue=request.queue,
+        priority=request.priority,
+        max_attempts=request.max_attempts,
+        timeout=request.timeout,
+        lease=request.lease,
+        retry=request.retry,
+        effect_key=request.effect_key,
+    )
+    command = Submit(origin=origin, specification=specification, run_at=request.run_at, delay=request.delay)
+    check_submit(command)
+    return Submission(
+        command,
+        key=_submit_key(request, command, principal),
+        unique_key=_unique_key(request),
+        unique_for=request.unique.period if request.unique else None,
+    )
+
+
+def submissions(requests: Sequence[SubmitRequest], origin: Origin, principal: str) -> list[Submission]:
+    """Check a batch; raises InvalidItem for the first bad request."""
+    checked = []
+    for index, request in enumerate(requests):
+        try:
+            checked.append(submission(request, origin, principal))
+        except InvalidInput as error:
+            raise InvalidItem(index, error.field, error.rule) from error
+    return checked
+
+
+@frozen
+class Submitting:
+    """The use case: check, then hand over to the store, all or nothing."""
+
+    submitter: Submitter
+    principal: str = "library"
+
+    async def submit(self, request: SubmitRequest, origin: Origin) -> Submitted:
+        """Accept one job; raises InvalidInput, KeyConflict, KeyInProgress, Unavailable, UnknownOutcome."""
+        [answer] = await self.submitter.submit([submission(request, origin, self.principal)])
+        return answer
+
+    async def submit_many(self, requests: Sequence[SubmitRequest], origin: Origin) -> Sequence[Submitted]:
+        """Accept all or none, answered in order; raises InvalidItem and what ``submit`` raises."""
+        return await self.submitter.submit(submissions(requests, origin, self.principal))
+
+    async def submit_partial(
+        self, requests: Sequence[SubmitRequest], origin: Origin
+    ) -> list[Submitted | InvalidItem]:
+        """Accept the good ones in one transaction; each bad one is answered with its error."""
+        answers: list[Submitted | InvalidItem | None] = []
+        good = []
+        for index, request in enumerate(requests):
+            try:
+                good.append(submission(request, origin, self.principal))
+                answers.append(None)
+            except InvalidInput as error:
+                answers.append(InvalidItem(index, error.field, error.rule))
+        stored = iter(await self.submitter.submit(good) if good else ())
+        return [next(stored) if answer is None else answer for answer in answers]
+
+
+def _submit_key(request: SubmitRequest, command: Submit, principal: str) -> SubmitKey | None:
+    if request.key is None:
+        return None
+    asked = {
+        **facts.describe(command.specification),
+        "payload_digest": _digest(request.payload),
+        "run_at": None if request.run_at is None else facts.instant(request.run_at),
+        "delay_us": None if request.delay is None else microseconds(request.delay),
+    }
+    return SubmitKey(principal, SUBMIT_OPERATION, check_key("key", request.key), _digest(asked))
+
+
+def _unique_key(request: SubmitRequest) -> str | None:
+    unique = request.unique
+    if unique is None:
+        return None
+    if unique.period is not None:
+        check_duration("unique.period", unique.period, timedelta(milliseconds=1))
+    fields = request.payload if unique.fields is None else unique.fields
+    for name in fields:
+        if name not in request.payload:
+            raise InvalidInput("unique.fields", f"must name fields of the payload, not {name!r}")
+    chosen = {name: request.payload[name] for name in fields}
+    return _digest([request.type, None if unique.across_queues else request.queue, chosen])
+
+
+def _digest(value: Any) -> str:
+    """Return a digest that does not depend on the order of keys."""
+    return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
