@@ -1,1 +1,9 @@
-"""PostgreSQL without an installation: a private server on the loopback interface."""
+"""PostgreSQL without an installation: a private, durable server on the loopback interface.
+
+For laptops, demonstrations and tests: one host, no backups, POSIX systems only.
+"""
+
+from .running import Running
+from .server import EmbeddedPostgres
+
+__all__ = ["EmbeddedPostgres", "Running"]
