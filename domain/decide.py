@@ -12,7 +12,7 @@ from .conditions import PREDICATES
 from .effects import ENDINGS
 from .event import IMPLIED, JobEvent
 from .job import Job, derived_effect_key
-from .retry import backoff
+from .retry import backoff, microseconds
 from .token import Token
 from .transitions import RULES, Due, Rule
 from .vocabulary import CommandName, EventName, State, Verdict
@@ -138,6 +138,9 @@ def _detailed(event: JobEvent, job: Job, command: c.Command) -> JobEvent:
             )
         case c.Succeed(result=result):
             return changed(event, result=result, data=_digests(result))
+        case c.Fail(error=error, retry_in=timedelta() as retry_in):
+            wait = {"retry_in_us": microseconds(retry_in)}
+            return changed(event, data={"error": describe_error(error), **wait})
         case c.Fail(error=error) | c.Timeout(error=error) | c.Discard(error=error):
             return changed(event, data={"error": describe_error(error)})
         case c.Snooze() | c.Release() if event.name is EventName.FAILED:

@@ -59,9 +59,9 @@ class JobEvent:
     position: int | None = None
 
     @property
-    def caused_by(self) -> CommandName:
-        """The command that caused it."""
-        return self.command or IMPLIED[self.name]
+    def caused_by(self) -> CommandName | None:
+        """The command that caused it; None when this version does not know the event's name."""
+        return self.command or IMPLIED.get(self.name)
 
 
 @frozen(kw_only=True)

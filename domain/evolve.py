@@ -15,7 +15,7 @@ from .vocabulary import EventName
 
 
 def evolve(job: Job | None, event: JobEvent) -> Job:
-    """Apply one event.
+    """Apply one event; one whose name this version does not know changes only what every event carries.
 
     Raises HistoryError when the event cannot follow: not the next seq, or not ``enqueued`` first and only first.
     """

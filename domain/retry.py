@@ -16,7 +16,7 @@ from .limits import DURATION_MAX
 
 _MICROSECOND = timedelta(microseconds=1)
 EXPONENT_LIMIT = 40
-"""2**40 times the smallest base is above every cap; a larger exponent would only overflow."""
+"""A larger exponent would only overflow; 2**40 microseconds are twelve days."""
 
 
 def microseconds(duration: timedelta) -> int:
@@ -71,7 +71,8 @@ def longest(policy: RetryPolicy, failures: int) -> timedelta:
     """Return the upper bound of the wait after failure number ``failures`` (counted from 1)."""
     match policy:
         case Exponential(base=base, cap=cap):
-            return min(cap, base * 2 ** min(failures - 1, EXPONENT_LIMIT)) if base < cap else cap
+            doubled = microseconds(base) << min(failures - 1, EXPONENT_LIMIT)  # beyond a timedelta's range
+            return min(microseconds(cap), doubled) * _MICROSECOND
         case Constant(delay=delay):
             return delay
         case Delays(delays=delays):

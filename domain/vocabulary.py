@@ -1,6 +1,7 @@
 """The words of the state machine: states, commands, events and verdicts."""
 
 from enum import StrEnum
+from typing import Self
 
 
 class State(StrEnum):
@@ -61,7 +62,22 @@ OPERATIONS = frozenset(
 """Commands of people and programs outside the worker plane."""
 
 
-class EventName(StrEnum):
+class _Open(StrEnum):
+    """Names of events: a reader of an older version must be able to show those that a newer one wrote.
+
+    ``EventName("text")`` therefore never fails; a name that is not a member equals none of them.
+    """
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        unknown = str.__new__(cls, value)
+        unknown._name_ = unknown._value_ = value
+        return unknown
+
+
+class EventName(_Open):
     """What happened to a job; the column ``name`` of ``job_events``."""
 
     ENQUEUED = "enqueued"
@@ -80,7 +96,7 @@ class EventName(StrEnum):
     DISMISSED = "dismissed"
 
 
-class ControlEventName(StrEnum):
+class ControlEventName(_Open):
     """What happened beside single jobs; the column ``name`` of ``control_events``."""
 
     REPORT_REFUSED = "report_refused"
