@@ -56,3 +56,26 @@ class Submitter(Protocol):
         within the wait, 5 s), Unavailable, UnknownOutcome.
         """
         ...
+
+
+class SyncSubmitter(Protocol):
+    """The same for synchronous callers, from any thread."""
+
+    def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        """Insert jobs as ``Submitter.submit`` does; raises the same."""
+        ...
+
+
+class CallersTransactions(Protocol):
+    """Submitting inside a transaction that the caller began and will end."""
+
+    async def submit_in(self, tx: object, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        """Insert jobs through ``tx``, which may be asynchronous or not; they commit or vanish with it.
+
+        Raises InvalidInput for a ``tx`` that is none or has none open, KeyConflict, KeyInProgress.
+        """
+        ...
+
+    def submit_in_sync(self, tx: object, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        """Do the same through a synchronous ``tx``."""
+        ...

@@ -1,0 +1,1 @@
+"""What programs import: the app, its job types and their options."""

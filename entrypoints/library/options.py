@@ -1,0 +1,72 @@
+"""Options of a job type and of one submit, as people write them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypedDict
+
+from ...application.durations import duration
+from ...application.submitting import Unique
+from ...domain.errors import InvalidInput
+from ...domain.retry import Constant, Delays, Exponential, RetryPolicy
+
+Duration = timedelta | float | str
+"""A timedelta, seconds, or text such as ``30s`` or ``1h30m``."""
+
+Retry = RetryPolicy | Duration | Sequence[Duration]
+"""A policy; a duration means that constant wait, a list means these waits one after the other."""
+
+
+class TypeOptions(TypedDict, total=False):
+    """What a job type fixes and a submit may override."""
+
+    queue: str
+    priority: int
+    max_attempts: int
+    timeout: Duration | None
+    lease: Duration
+    retry: Retry
+    unique: Unique | bool | None
+
+
+class SubmitOptions(TypeOptions, total=False):
+    """What only one submit can say."""
+
+    run_at: datetime | None
+    delay: Duration | None
+    key: str | None
+    effect_key: str | None
+    tx: object
+    actor: str
+    request_id: str
+    reason: str
+
+
+def job_fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a SubmitRequest that the options fix; raises InvalidInput."""
+    fields = {
+        name: value for name, value in options.items() if name not in ("tx", "actor", "request_id", "reason")
+    }
+    for name in ("timeout", "lease", "delay"):
+        if fields.get(name) is not None:
+            fields[name] = duration(name, fields[name])
+    if "retry" in fields:
+        fields["retry"] = _policy(fields["retry"])
+    if "unique" in fields:
+        fields["unique"] = _unique(fields["unique"])
+    return fields
+
+
+def _policy(retry: object) -> RetryPolicy:
+    if isinstance(retry, Exponential | Constant | Delays):
+        return retry
+    if isinstance(retry, Sequence) and not isinstance(retry, str):
+        return Delays(tuple(duration("retry", delay) for delay in retry))
+    return Constant(duration("retry", retry))
+
+
+def _unique(unique: object) -> Unique | None:
+    if unique is None or isinstance(unique, Unique):
+        return unique
+    if isinstance(unique, bool):
+        return Unique() if unique else None
+    raise InvalidInput("unique", "must be True or Unique(...)")

@@ -1,0 +1,125 @@
+"""Settings: defaults < ``fencepost.toml`` < environment < flags, merged as raw text and built once."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+
+from ..application.durations import duration
+from ..domain.errors import InvalidInput
+from ..domain.values import check_integer, check_name
+
+PREFIX = "FENCEPOST_"
+LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGUSER")
+
+
+def _span(name: str):  # type: ignore[no-untyped-def]  # environ-config is untyped
+    return lambda value: duration(name, value)
+
+
+def _number(name: str, least: int, most: int):  # type: ignore[no-untyped-def]  # environ-config is untyped
+    def convert(value: object) -> int:
+        return check_integer(name, int(value) if str(value).isdecimal() else value, least, most)
+
+    return convert
+
+
+def _switch(name: str):  # type: ignore[no-untyped-def]  # environ-config is untyped
+    def convert(value: object) -> bool:
+        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        if (word := str(value).lower()) not in words:
+            raise InvalidInput(name, "must be true or false")
+        return words[word]
+
+    return convert
+
+
+def _slots(value: object) -> dict[str, int]:
+    """Read ``mail:20,default:5``; a queue without a number gets 10 slots."""
+    if isinstance(value, dict):
+        return value
+    slots = {}
+    for part in str(value).split(","):
+        name, _, number = part.strip().rpartition(":")
+        if not name or not number.isdecimal():
+            name, number = part.strip(), "10"
+        slots[check_name("queues", name)] = check_integer("queues", int(number), 1, 10_000)
+    return slots
+
+
+@environ.config(prefix="FENCEPOST", frozen=True)
+class Settings:
+    """Everything that can be set; each field is FENCEPOST_<NAME> in the environment, <name> in the file."""
+
+    database_url: str | None = environ.var(default=None, help="where PostgreSQL is; may carry a password")
+    schema: str = environ.var(default="fencepost", help="the schema that holds our tables")
+    pooler: bool = environ.var(
+        default=False,
+        converter=_switch("pooler"),
+        help="behind a transaction pooler: no LISTEN, no prepared statements",
+    )
+    data_dir: str = environ.var(default=".fencepost", help="folder of the embedded PostgreSQL")
+    pg_bindir: str | None = environ.var(default=None, help="folder of the server programs to embed")
+    queues: dict[str, int] = environ.var(
+        default="default:10", converter=_slots, help="queues and slots of a worker: mail:20,default:5"
+    )
+    drain_grace: timedelta = environ.var(
+        default="30s", converter=_span("drain_grace"), help="time to finish on a stop"
+    )
+    poll: timedelta = environ.var(default="1s", converter=_span("poll"), help="fallback poll of a worker")
+    reap_every: timedelta = environ.var(
+        default="2s", converter=_span("reap_every"), help="period of the reaper"
+    )
+    api_host: str = environ.var(default="127.0.0.1", help="address of the HTTP API; loopback only")
+    api_port: int = environ.var(
+        default=8470, converter=_number("api_port", 0, 65535), help="port of the HTTP API"
+    )
+
+
+def names() -> list[str]:
+    """Return the names of all settings."""
+    return [field.name for field in Settings.__attrs_attrs__]
+
+
+def load(
+    flags: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+    file: Path = Path("fencepost.toml"),
+) -> Settings:
+    """Merge the sources and build the settings.
+
+    Raises InvalidInput for a name that does not exist (with the nearest one) and for a value that breaks its rule.
+    """
+    environment = os.environ if environment is None else environment
+    merged: dict[str, object] = {}
+    if file.is_file():
+        merged |= {_known(name, str(file)): value for name, value in tomllib.loads(file.read_text()).items()}
+    merged |= {
+        _known(name.removeprefix(PREFIX).lower(), "the environment"): value
+        for name, value in environment.items()
+        if name.startswith(PREFIX) and not name.startswith(PREFIX + "TEST_")
+    }
+    merged |= {_known(name, "flags"): value for name, value in (flags or {}).items() if value is not None}
+    return environ.to_config(Settings, {PREFIX + name.upper(): value for name, value in merged.items()})
+
+
+def database_url(settings: Settings, environment: Mapping[str, str] | None = None) -> str | None:
+    """Return where PostgreSQL is: our setting, DATABASE_URL, libpq's PG* (an empty string), or None: embed one."""
+    environment = os.environ if environment is None else environment
+    if settings.database_url:
+        return settings.database_url
+    if url := environment.get("DATABASE_URL"):
+        return url
+    return "" if any(name in environment for name in LIBPQ) else None
+
+
+def _known(name: str, source: str) -> str:
+    if name in names():
+        return name
+    nearest = difflib.get_close_matches(name, names(), 1)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    raise InvalidInput(name, f"is not a setting (in {source}){hint}")
