@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 
+pytest_plugins = ["support.servers", "support.databases"]
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name every reason for which tests were skipped, with its count."""

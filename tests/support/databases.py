@@ -1,0 +1,78 @@
+"""A fresh, migrated database for every test, copied from a template made once per server."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+PREFIX = "fencepost_test"
+
+
+@pytest.fixture(scope="session")
+def template(server: str) -> Iterator[str]:
+    """The name of a migrated database nobody works in."""
+    from fencepost.adapters.postgres.migrations import migrate
+
+    _drop_abandoned(server)
+    with new_database(server) as dsn:
+        migrate(dsn)
+        yield urlsplit(dsn).path.lstrip("/")
+
+
+@pytest.fixture
+def database(server: str, template: str) -> Iterator[str]:
+    """The address of a migrated database of the test's own."""
+    with new_database(server, template) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def empty_database(server: str) -> Iterator[str]:
+    """The address of an empty database of the test's own."""
+    with new_database(server) as dsn:
+        yield dsn
+
+
+@contextmanager
+def new_database(server: str, template: str = "template0") -> Iterator[str]:
+    """Make a database under a name of its own; drop it afterwards, whoever is still connected."""
+    name = f"{PREFIX}_{os.getpid()}_{secrets.token_hex(6)}"
+    _run(server, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    try:
+        yield urlsplit(server)._replace(path=f"/{name}").geturl()
+    finally:
+        _run(server, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+def _drop_abandoned(server: str) -> None:
+    """Drop what test processes left behind that were killed."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        names = [
+            row[0]
+            for row in connection.execute(
+                "SELECT datname FROM pg_database WHERE datname LIKE %s", [PREFIX + "%"]
+            )
+        ]
+    for name in names:
+        if not _alive(int(name.removeprefix(PREFIX).split("_")[1])):
+            _run(server, "DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _run(server: str, statement: str, *names: str) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
