@@ -15,8 +15,8 @@ from .errors import InvalidInput
 from .limits import DURATION_MAX
 
 _MICROSECOND = timedelta(microseconds=1)
-EXPONENT_LIMIT = 40
-"""A larger exponent would only overflow; 2**40 microseconds are twelve days."""
+EXPONENT_LIMIT = 52
+"""2**52 microseconds are above every cap; a larger exponent would only overflow."""
 
 
 def microseconds(duration: timedelta) -> int:

@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from fencepost.domain import commands as c
 from fencepost.domain.job import Job, Specification
-from fencepost.domain.limits import DURATION_MAX, IDLE_RETURNS, LEASE_MAX, LEASE_MIN, MAX_ATTEMPTS_LIMIT
+from fencepost.domain.limits import (
+    DURATION_MAX,
+    EARLIEST,
+    IDLE_RETURNS,
+    LEASE_MAX,
+    LEASE_MIN,
+    MAX_ATTEMPTS_LIMIT,
+)
 from fencepost.domain.retry import Constant, Delays, Exponential, RetryPolicy
 from fencepost.domain.token import Token
 from fencepost.domain.vocabulary import State
@@ -14,8 +21,8 @@ from fencepost.domain.vocabulary import State
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
-moments = st.datetimes(
-    min_value=datetime(1970, 1, 1), max_value=datetime(9890, 1, 1), timezones=st.just(UTC)
+moments = st.integers(0, 250_000_000_000).map(
+    lambda seconds: EARLIEST + timedelta(seconds=seconds, microseconds=7)
 )
 near_moments = st.integers(-100, 100).map(lambda seconds: EPOCH + timedelta(seconds=seconds))
 waits = st.timedeltas(min_value=MICROSECOND, max_value=DURATION_MAX)
@@ -31,9 +38,9 @@ policies: st.SearchStrategy[RetryPolicy] = (
     | st.builds(Constant, waits)
     | st.builds(
         Delays,
-        st.lists(
-            st.timedeltas(min_value=timedelta(0), max_value=DURATION_MAX), min_size=1, max_size=100
-        ).map(tuple),
+        st.lists(st.timedeltas(min_value=timedelta(0), max_value=DURATION_MAX), min_size=1, max_size=100).map(
+            tuple
+        ),
     )
 )
 
