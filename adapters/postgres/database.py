@@ -1,0 +1,146 @@
+"""Our connections to one database, and plans run on them: each in one transaction, errors in the domain's words."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+import psycopg
+
+from ...domain.errors import Unavailable
+from .connector import Connector, Timeouts
+from .outcome import Outcome
+from .pool import Pool
+from .query import Plan, Query, Row, Rows, run_plan_async
+from .tables import tables
+
+T = TypeVar("T")
+TRIES = 5
+"""Runs of a plan that the server rolled back for others' sake, or that broke with its connection before COMMIT."""
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+LOCALLY = "SELECT set_config(name, setting, true) FROM unnest(%s::text[], %s::text[]) AS s (name, setting)"
+
+
+class Database:
+    """A pool of connections that are opened when first used and replaced when broken.
+
+    ``clock`` is the seam through which tests own the time: what it returns takes the place of the database's clock.
+    ``pooled`` says that a transaction pooler such as PgBouncer is in between.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        schema: str = "fencepost",
+        *,
+        clock: Callable[[], datetime] | None = None,
+        pool_size: int = 4,
+        application_name: str = "fencepost",
+        timeouts: Timeouts | None = None,
+        pooled: bool = False,
+    ) -> None:
+        """Connect to nothing yet."""
+        self.connector = Connector(dsn, application_name, timeouts or Timeouts(), pooled)
+        self.schema = schema
+        self.tables = tables(schema)
+        self._clock = clock
+        self._pool = Pool(self.connector, pool_size)
+
+    async def open(self) -> None:
+        """Try that the database can be reached; raises Unavailable. Using it unopened is fine, too."""
+        async with self._pool.connection():
+            pass
+
+    async def close(self) -> None:
+        """Close the connections; those in use are closed when they come back."""
+        await self._pool.close()
+
+    def moment(self) -> datetime | None:
+        """Return the value of ``:now`` in statements: None lets the database read its clock."""
+        return None if self._clock is None else self._clock()
+
+    async def run(self, plan_factory: Callable[[], Plan[T]]) -> T:
+        """Run a plan in one READ COMMITTED transaction, again from the start when the server asks for it.
+
+        Raises Unavailable (nothing changed), UnknownOutcome (the reply to COMMIT was lost), Unstorable.
+        """
+        return await self._repeated(lambda outcome: self._transaction(plan_factory(), outcome))
+
+    async def execute(self, query: Query) -> Rows:
+        """Run one statement in a transaction of its own, in one round trip; raises as ``run`` does."""
+        if self.connector.pooled:
+            return await self.run(lambda: _single(query))
+        return await self._repeated(lambda outcome: self._autocommitted(query, outcome))
+
+    async def stream(self, query: Query, batch: int = 1_000) -> AsyncIterator[Row]:
+        """Yield rows through a server-side cursor, from one read-only snapshot."""
+        outcome = Outcome()
+        async with _translating(outcome), self._pool.connection(outcome) as connection:
+            await connection.execute(SNAPSHOT)
+            await self._prepare_transaction(connection)
+            async with connection.cursor("stream", binary=True) as cursor:
+                cursor.itersize = batch
+                await cursor.execute(query.statement.sql, query.values)
+                async for row in cursor:
+                    yield row
+            await connection.execute("COMMIT")
+
+    async def _repeated(self, attempt: Callable[[Outcome], Awaitable[T]]) -> T:
+        for tries_left in reversed(range(TRIES)):
+            outcome = Outcome()
+            try:
+                async with _translating(outcome), asyncio.timeout(self.connector.reply_within):
+                    return await attempt(outcome)
+            except Unavailable as error:
+                if not tries_left or not outcome.worth_repeating(error):
+                    raise
+        raise AssertionError
+
+    async def _autocommitted(self, query: Query, outcome: Outcome) -> Rows:
+        async with self._pool.connection(outcome) as connection:
+            outcome.committing = query.statement.writes
+            rows = await _fetched(connection, query)
+            outcome.check_commit()
+            return rows
+
+    async def _transaction(self, plan: Plan[T], outcome: Outcome) -> T:
+        async with self._pool.connection(outcome) as connection:
+            await connection.execute(BEGIN)
+            await self._prepare_transaction(connection)
+
+            async def execute(query: Query) -> Rows:
+                outcome.wrote = outcome.wrote or query.statement.writes
+                return await _fetched(connection, query)
+
+            answer = await run_plan_async(plan, execute)
+            outcome.committing = outcome.wrote
+            await connection.execute("COMMIT")
+            outcome.check_commit()
+            return answer
+
+    async def _prepare_transaction(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        if self.connector.pooled:
+            await connection.execute(LOCALLY, self.connector.setting_arrays)
+
+
+@asynccontextmanager
+async def _translating(outcome: Outcome) -> AsyncIterator[None]:
+    try:
+        yield
+    except (psycopg.Error, UnicodeError, TimeoutError) as error:
+        meaning = outcome.meaning(error)
+        if meaning is error:
+            raise
+        raise meaning from error
+
+
+def _single(query: Query) -> Plan[Rows]:
+    return (yield query)
+
+
+async def _fetched(connection: psycopg.AsyncConnection[Any], query: Query) -> Rows:
+    async with connection.cursor(binary=True) as cursor:
+        await cursor.execute(query.statement.sql, query.values)
+        return await cursor.fetchall() if cursor.description is not None else ()

@@ -1,0 +1,64 @@
+"""What a database error means to the caller: nothing changed, nobody knows, or the values cannot be stored."""
+
+import psycopg
+from psycopg.errors import DeadlockDetected, SerializationFailure
+
+from ...domain.errors import InvalidInput, Unavailable, UnknownOutcome
+
+TRANSIENT = (SerializationFailure, DeadlockDetected)
+"""Rolled back by the server for others' sake: run it again."""
+
+_UNAVAILABLE = {
+    "08",  # connection exceptions
+    "25006",  # a read-only transaction, as on a standby or during failover
+    "25P03",  # idle in a transaction for too long
+    "25P04",  # the transaction took too long
+    "53",  # out of disk, memory or connections
+    "55",  # locks not available in time
+    "57",  # cancelled by a timeout, the server is shutting down or starting
+    "58",  # input and output errors of the server
+}
+_UNSTORABLE = {"22", "54"}  # data exceptions, limits exceeded
+
+
+class Unstorable(InvalidInput):
+    """PostgreSQL cannot store one of the values of a statement; a batch may be split until the culprit is alone."""
+
+    def __init__(self, rule: str) -> None:
+        """Keep the server's words, which seldom tell which value it was."""
+        super().__init__("values", rule)
+
+
+class SyncWaitCancelled(UnknownOutcome):
+    """The commit came with a warning: a standby has not confirmed it, so a failover may forget it."""
+
+
+def translated(error: Exception, *, in_doubt: bool) -> Exception:
+    """Return the domain's error for a driver's; errors that only a bug explains are returned as they are.
+
+    ``in_doubt``: the connection broke while a change may have been committing.
+    """
+    if in_doubt:
+        return UnknownOutcome(f"the reply was lost: {_words(error)}")
+    if isinstance(error, TRANSIENT):
+        return Unavailable(f"gave up after several attempts: {_words(error)}")
+    if isinstance(error, UnicodeError):
+        return Unstorable(str(error))
+    if isinstance(error, TimeoutError):
+        return Unavailable("the database did not answer in time")
+    if not isinstance(error, psycopg.Error):
+        return error
+    return _by_state(error)
+
+
+def _by_state(error: psycopg.Error) -> Exception:
+    state = error.sqlstate or ""
+    if state[:2] in _UNSTORABLE or (not state and isinstance(error, psycopg.DataError)):
+        return Unstorable(_words(error))
+    if {state, state[:2]} & _UNAVAILABLE or (not state and isinstance(error, psycopg.OperationalError)):
+        return Unavailable(_words(error))
+    return error
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
