@@ -1,0 +1,208 @@
+"""The checker: a stream of events and rows in, violations out, constant memory per open job."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+
+from ..event import ControlEvent, JobEvent
+from ..job import Job
+from ..vocabulary import EventName as Name
+from ..vocabulary import State
+from . import budget, lease, log, outcome, people, texts
+from .course import Course, follow
+from .inquiry import Cleared, ClockStep, Inquiry, Report, Violation
+from .row import check_row
+from .surroundings import Surroundings
+
+Check = Callable[[Course, JobEvent, Inquiry], None]
+
+_ANY = (log.check_move,)
+_REPORT = (*_ANY, lease.check_token, lease.check_ending, texts.check_no_payload)
+_BYSTANDER = (*_ANY, lease.check_bystander, texts.check_no_payload)
+_OPERATION = (*_ANY, people.check_operator)
+
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    Name.ENQUEUED: (log.check_birth, texts.check_submission),
+    Name.CLAIMED: (
+        *_ANY,
+        lease.check_claim,
+        people.check_pause,
+        budget.check_uncounted,
+        texts.check_no_payload,
+    ),
+    Name.SUCCEEDED: (*_REPORT, budget.check_uncounted, texts.check_result),
+    Name.FAILED: (
+        *_REPORT,
+        outcome.check_failed,
+        budget.check_counted,
+        budget.check_cap,
+        budget.check_backoff,
+    ),
+    Name.DIED: (*_REPORT, budget.check_uncounted),
+    Name.SNOOZED: (*_REPORT, outcome.check_returned, budget.check_free, budget.check_snoozed),
+    Name.RELEASED: (*_REPORT, outcome.check_returned, budget.check_free, budget.check_kept),
+    Name.LEASE_EXPIRED: (
+        *_BYSTANDER,
+        lease.check_ending,
+        lease.check_expiry,
+        outcome.check_failed,
+        budget.check_counted,
+        budget.check_expiry_wait,
+    ),
+    Name.CANCEL_REQUESTED: (
+        *_OPERATION,
+        lease.check_bystander,
+        texts.check_no_payload,
+        outcome.check_cancel_request,
+        budget.check_uncounted,
+    ),
+    Name.CANCELLED: (
+        *_OPERATION,
+        lease.check_canceller,
+        lease.check_ending,
+        texts.check_no_payload,
+        outcome.check_cancelled,
+        budget.check_uncounted,
+    ),
+    Name.REVOKED: (
+        *_OPERATION,
+        lease.check_bystander,
+        lease.check_ending,
+        texts.check_no_payload,
+        outcome.check_revoked,
+        budget.check_uncounted,
+        budget.check_now,
+    ),
+    Name.REQUEUED: (
+        *_OPERATION,
+        outcome.check_requeue,
+        budget.check_reset,
+        budget.check_now,
+        texts.check_requeue_payload,
+    ),
+    Name.EDITED: (*_OPERATION, lease.check_bystander, budget.check_uncounted, texts.check_edit),
+    Name.DISMISSED: (
+        *_OPERATION,
+        lease.check_bystander,
+        texts.check_no_payload,
+        outcome.check_dismissal,
+        budget.check_uncounted,
+    ),
+}
+"""What is asked of each event, once ``check_order`` has found it in its place."""
+
+_UNKNOWN: tuple[Check, ...] = (log.check_unknown,)
+
+
+class Checker:
+    """Judges one reading of a log.
+
+    First ``control`` for every control event by position, then, job by job, ``event`` for each event by seq and
+    ``row`` for the job's row if it exists; ``finish`` at the end. ``job_id`` says that only this job is read.
+    """
+
+    def __init__(self, verifier_clock: datetime, *, job_id: int | None = None) -> None:
+        """Start with nothing known; ``verifier_clock`` is the database's clock."""
+        self._known = Surroundings(verifier_clock)
+        self._inquiry = Inquiry(self._known)
+        self._course: Course | None = None
+        self._only = job_id
+        self._seen: set[int] = set()
+        self._jobs = 0
+        self._names: dict[str, int] = {}
+        self._states: dict[State, int] = {}
+
+    @property
+    def violations(self) -> list[Violation]:
+        """Violations found so far; complete after ``finish``."""
+        return self._inquiry.violations
+
+    @property
+    def clock_steps(self) -> list[ClockStep]:
+        """Steps back of the database's clock found so far."""
+        return self._inquiry.clock_steps
+
+    def control(self, event: ControlEvent) -> None:
+        """Take in a control event."""
+        self._known.learn(event)
+        people.check_control(event, self._inquiry)
+
+    def event(self, event: JobEvent) -> None:
+        """Judge a job's next event."""
+        course = self._course
+        if course is None or course.job_id != event.job_id:
+            course = self._open(event.job_id)
+        name, inquiry = event.name, self._inquiry
+        self._names[name] = self._names.get(name, 0) + 1
+        log.check_order(course, event, inquiry)
+        if course.whole:
+            for check in CHECKS.get(name, _UNKNOWN):
+                check(course, event, inquiry)
+        follow(course, event)
+
+    def row(self, row: Job) -> None:
+        """Judge a job's row by the events that came before it."""
+        course = self._course
+        self._states[row.state] = self._states.get(row.state, 0) + 1
+        if course is None or course.job_id != row.job_id:
+            self._open(row.job_id)
+            self._inquiry.note(Violation("I2", row.job_id, None, None, "a row without events"))
+        elif course.whole:
+            check_row(course, row, self._inquiry)
+        self._course = None
+
+    def finish(self, later: Surroundings | None = None) -> Report:
+        """Close the last job and report; ``later`` is what a second look, after the jobs were read, has shown."""
+        self._close()
+        self._find_lost()
+        self._inquiry.settle(later)
+        return Report(
+            violations=tuple(self._inquiry.violations),
+            counts=dict(self._inquiry.counts),
+            clock_steps=tuple(self._inquiry.clock_steps),
+            events=sum(self._names.values()),
+            names=dict(self._names),
+            jobs=self._jobs,
+            states=dict(self._states),
+        )
+
+    def _open(self, job_id: int) -> Course:
+        self._close()
+        self._jobs += 1
+        if job_id in self._known.mentioned:
+            self._seen.add(job_id)
+        self._course = Course(job_id)
+        return self._course
+
+    def _close(self) -> None:
+        """I2, I26: a job whose row did not come was pruned, or lost."""
+        if self._course is not None:
+            course, self._course = self._course, None
+            lost = Violation("I2", course.job_id, course.seq, course.position, "events without a row")
+            self._inquiry.note(lost, _if_pruned(course.job_id))
+
+    def _find_lost(self) -> None:
+        """I26: a job that a control event tells of is there, or was pruned."""
+        expected = self._known.mentioned if self._only is None else self._known.mentioned & {self._only}
+        for job_id in sorted(expected - self._seen):
+            lost = Violation("I26", job_id, None, None, "neither events nor a row, and not pruned")
+            self._inquiry.note(lost, _if_pruned(job_id))
+
+
+def _if_pruned(job_id: int) -> Cleared:
+    return lambda known: known.pruned(job_id)
+
+
+def check(
+    events_and_rows: Iterable[JobEvent | Job], controls: Iterable[ControlEvent], clock: datetime
+) -> Report:
+    """Judge a whole log at once: all control events, then each job's events and row."""
+    checker = Checker(clock)
+    for control in controls:
+        checker.control(control)
+    judge_event, judge_row = checker.event, checker.row
+    for item in events_and_rows:
+        if isinstance(item, JobEvent):
+            judge_event(item)
+        else:
+            judge_row(item)
+    return checker.finish()

@@ -1,0 +1,94 @@
+"""What a check finds: violations, doubts that a later look around may clear, clock steps."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from attrs import Factory, define, field, frozen
+
+from ..event import JobEvent
+from ..vocabulary import State
+from .surroundings import Surroundings
+
+KEPT = 1_000
+"""Violations of one invariant that are kept in full; the rest is only counted, so that memory stays bounded."""
+
+Cleared = Callable[[Surroundings], bool]
+
+
+@frozen
+class Violation:
+    """A promise that the history breaks, and where."""
+
+    invariant: str
+    job_id: int | None
+    seq: int | None
+    position: int | None
+    what: str
+
+
+@frozen
+class ClockStep:
+    """An event whose ``at`` lies before its predecessor's: the database's clock was set back. Not a violation."""
+
+    job_id: int
+    seq: int
+    back: timedelta
+
+
+@frozen(kw_only=True)
+class Report:
+    """The verdict on a log. ``counts`` has the violations by invariant, also those beyond the kept ones."""
+
+    violations: tuple[Violation, ...]
+    counts: Mapping[str, int]
+    clock_steps: tuple[ClockStep, ...]
+    events: int
+    names: Mapping[str, int] = field(factory=dict)
+    jobs: int
+    states: Mapping[State, int]
+
+    @property
+    def clean(self) -> bool:
+        """Whether every promise was kept."""
+        return not self.counts
+
+
+@define(eq=False)
+class Inquiry:
+    """Collects findings; ``known`` is what was known beside the jobs' events when they were read."""
+
+    known: Surroundings
+    violations: list[Violation] = Factory(list)
+    counts: dict[str, int] = Factory(dict)
+    clock_steps: list[ClockStep] = Factory(list)
+    doubts: list[tuple[Violation, Cleared]] = Factory(list)
+
+    def add(self, invariant: str, event: JobEvent, what: str) -> None:
+        """Report an event."""
+        self.note(Violation(invariant, event.job_id, event.seq, event.position, what))
+
+    def doubt(self, invariant: str, event: JobEvent, what: str, cleared: Cleared) -> None:
+        """Report an event unless what is known beside it, now or at the end, clears it."""
+        self.note(Violation(invariant, event.job_id, event.seq, event.position, what), cleared)
+
+    def note(self, violation: Violation, cleared: Cleared | None = None) -> None:
+        """Keep a violation, or a doubt."""
+        if cleared is not None:
+            if not cleared(self.known):
+                self.doubts.append((violation, cleared))
+            return
+        count = self.counts[violation.invariant] = self.counts.get(violation.invariant, 0) + 1
+        if count <= KEPT:
+            self.violations.append(violation)
+
+    def step(self, event: JobEvent, before: datetime) -> None:
+        """Report that the clock stepped back."""
+        if len(self.clock_steps) < KEPT:
+            self.clock_steps.append(ClockStep(event.job_id, event.seq, before - event.at))
+
+    def settle(self, later: Surroundings | None) -> None:
+        """Turn the doubts that even a later look around does not clear into violations."""
+        doubts, self.doubts = self.doubts, []
+        for violation, cleared in doubts:
+            if later is None or not cleared(later):
+                self.note(violation)
