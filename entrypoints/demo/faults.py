@@ -1,0 +1,105 @@
+"""The two disasters of the demo: a worker killed without warning, and one frozen past its lease."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from attrs import frozen
+
+from ...application.ports.event_log import EventLog
+from ...application.ports.job_reader import JobFilter, JobReader
+from ...domain.errors import FencepostError
+from ...domain.event import ControlEvent, JobEvent
+from ...domain.job import Job
+from ...domain.vocabulary import ControlEventName, EventName, State
+from .processes import Fleet
+
+PATIENCE = 60.0
+"""Seconds until the demo gives up waiting for something that must happen."""
+LINGERS = '"lingers":1.5'
+
+T = TypeVar("T")
+
+
+class DemoFailed(FencepostError):
+    """Something that must happen did not."""
+
+
+async def eventually(what: str, look: Callable[[], Awaitable[T | None]]) -> T:
+    """Look again and again until there is something to see; raises DemoFailed after a minute."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while (seen := await look()) is None:  # noqa: ASYNC110 - other processes act
+                await asyncio.sleep(0.05)
+            return seen
+    except TimeoutError as error:
+        raise DemoFailed(f"waited {PATIENCE:g} s in vain until {what}") from error
+
+
+@frozen
+class Taken:
+    """A job that was taken over: who lost it, and the event that shows the new claim."""
+
+    job_id: int
+    lost_by: str
+    attempt: int
+    claimed_again: JobEvent
+
+
+@frozen
+class Disasters:
+    """Strikes workers and reads from the history what became of their jobs."""
+
+    fleet: Fleet
+    reader: JobReader
+    log: EventLog
+
+    async def kill(self, name: str, pid: int) -> list[Job]:
+        """Kill a worker with -9 while it runs jobs; returns the jobs it held."""
+        await self._busy(pid)
+        self.fleet.signal(name, signal.SIGKILL)
+        return await self._held(pid)
+
+    async def freeze(self, name: str, pid: int) -> list[Job]:
+        """Stop a worker with SIGSTOP while it runs jobs; returns the jobs it holds."""
+        await self._busy(pid)
+        self.fleet.signal(name, signal.SIGSTOP)
+        return await self._held(pid)
+
+    async def taken_over(self, jobs: list[Job]) -> Taken:
+        """Wait until the history shows one of the jobs claimed by another worker."""
+        return await eventually("a lost job is claimed by another worker", lambda: self._taken(jobs))
+
+    async def thaw(self, name: str, taken: Taken) -> ControlEvent:
+        """Wake a frozen worker and wait until a late report of its lost job is refused."""
+        self.fleet.signal(name, signal.SIGCONT)
+        return await eventually("a late report is refused", lambda: self._refused(taken))
+
+    async def _busy(self, pid: int) -> None:
+        async def look() -> bool | None:
+            held = await self._held(pid)
+            return any(LINGERS in (job.payload or "") for job in held) or None
+
+        await eventually(f"the worker with process id {pid} is in the middle of jobs", look)
+
+    async def _held(self, pid: int) -> list[Job]:
+        running = await self.reader.page(JobFilter(states=frozenset({State.RUNNING})), limit=500)
+        return [job for job in running if f"-{pid}-" in (job.worker or "")]
+
+    async def _taken(self, jobs: list[Job]) -> Taken | None:
+        for job in jobs:
+            for event in await self.log.history(job.job_id):
+                if (
+                    event.name == EventName.CLAIMED
+                    and event.attempt > job.attempt
+                    and event.actor != job.worker
+                ):
+                    return Taken(job.job_id, job.worker or "", job.attempt, event)
+        return None
+
+    async def _refused(self, taken: Taken) -> ControlEvent | None:
+        for event in await self.log.evidence(taken.job_id):
+            if event.name == ControlEventName.REPORT_REFUSED and event.actor == taken.lost_by:
+                return event
+        return None

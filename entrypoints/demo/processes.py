@@ -1,0 +1,81 @@
+"""The demo's other processes: each is what an operator would start, and can be killed like it."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import define, field
+
+STOP_WITHIN = 20.0
+"""Seconds a process gets to end after SIGTERM."""
+
+
+@define
+class Fleet:
+    """Processes started by the demo; all of them end with it. Their output goes to files in ``logs``."""
+
+    environment: Mapping[str, str]
+    logs: Path
+    _running: dict[str, subprocess.Popen[bytes]] = field(factory=dict)
+
+    def start(self, name: str, *arguments: str) -> int:
+        """Start ``fencepost <arguments>`` and return its process id."""
+        command = [sys.executable, "-m", "fencepost.entrypoints.cli", *arguments]
+        with (self.logs / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **self.environment},
+            )
+        self._running[name] = process
+        return process.pid
+
+    def log(self, name: str) -> Path:
+        """Return where a process's output goes."""
+        return self.logs / f"{name}.log"
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal; SIGKILL also waits until the process is gone."""
+        self._running[name].send_signal(number)
+        if number is signal.SIGKILL:
+            self._running.pop(name).wait()
+
+    def ended(self) -> dict[str, int]:
+        """Return the processes that ended by themselves, with their exit codes."""
+        codes = {name: process.poll() for name, process in self._running.items()}
+        return {name: code for name, code in codes.items() if code is not None}
+
+    def stop(self) -> dict[str, int]:
+        """Stop what still runs with SIGTERM, kill what does not obey, and return the exit codes."""
+        for process in self._running.values():
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        codes = {name: _waited(process) for name, process in self._running.items()}
+        self._running.clear()
+        return codes
+
+
+def _waited(process: subprocess.Popen[bytes]) -> int:
+    try:
+        return process.wait(STOP_WITHIN)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+@contextmanager
+def fleet(environment: Mapping[str, str]) -> Iterator[Fleet]:
+    """Yield a fleet whose processes never outlive the block."""
+    with tempfile.TemporaryDirectory(prefix="fencepost-demo-", ignore_cleanup_errors=True) as logs:
+        crew = Fleet(environment, Path(logs))
+        try:
+            yield crew
+        finally:
+            crew.stop()
