@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-pytest_plugins = ["support.servers", "support.databases"]
+pytest_plugins = ["support.servers", "support.databases", "support.figures"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,6 +1,7 @@
 """A job's whole life, driven at random: what must hold after every single step."""
 
 from datetime import timedelta
+from typing import Any
 
 from attrs import evolve as changed
 from hypothesis import settings
@@ -32,7 +33,7 @@ class Life(RuleBasedStateMachine):
     def submit(self, max_attempts: int, constant: bool) -> None:
         """Accept the job."""
         self.now = EPOCH
-        policy = {"retry": Constant(timedelta(seconds=7))} if constant else {}
+        policy: dict[str, Any] = {"retry": Constant(timedelta(seconds=7))} if constant else {}
         specification = Specification(type="t", max_attempts=max_attempts, **policy)
         born = enqueue(c.Submit(origin=ORIGIN, specification=specification), 1, self.now)
         self.events: list[JobEvent] = [born]
@@ -61,7 +62,7 @@ class Life(RuleBasedStateMachine):
     def report(self, data: st.DataObject, draw: float, delay: timedelta) -> None:
         """Report with any token ever granted: a zombie's as likely as the holder's."""
         token = data.draw(st.sampled_from(self.granted))
-        held = {"origin": ORIGIN, "token": token, "draw": draw}
+        held: dict[str, Any] = {"origin": ORIGIN, "token": token, "draw": draw}
         report = data.draw(
             st.sampled_from(
                 [
