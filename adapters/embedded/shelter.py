@@ -14,12 +14,11 @@ from pathlib import Path
 import attrs
 
 from .account import Account
-from .binaries import Binaries
+from .binaries import PROGRAMS, Binaries
 from .errors import Unreachable
 from .locks import locked
 
 BASES = (Path(os.sep, "var", "lib"), Path(os.sep, "var", "tmp"))
-COPIED = ("bin", "lib", "share")
 
 
 @attrs.frozen
@@ -61,7 +60,7 @@ class Shelter:
         with locked(folder / "copying.lock", deadline):
             if not target.exists():
                 _copy_installation(prefix, target)
-        return Binaries(target / prefix.parent.name / prefix.name / binaries.bindir.name, binaries.version)
+        return Binaries(target / prefix.parent.name / prefix.name / "bin", binaries.version)
 
     def _folder(self) -> Path:
         if self.chosen:
@@ -91,9 +90,12 @@ def _copy_installation(prefix: Path, target: Path) -> None:
     if unfinished.exists():
         shutil.rmtree(unfinished)
     package, libraries = prefix.parent, prefix.parent.with_name(prefix.parent.name + ".libs")
-    for part in COPIED:
-        if (prefix / part).exists():
-            shutil.copytree(prefix / part, unfinished / package.name / prefix.name / part)
+    installation = unfinished / package.name / prefix.name
+    (installation / "bin").mkdir(parents=True)
+    for program in PROGRAMS:
+        shutil.copy(prefix / "bin" / program, installation / "bin")
+    for part in ("lib", "share"):
+        shutil.copytree(prefix / part, installation / part)
     if libraries.exists():
         shutil.copytree(libraries, unfinished / libraries.name)
     _open_for_reading(unfinished)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
+
 from fencepost.adapters.embedded.account import Account
 from support.repository import ROOT
 
@@ -15,10 +17,29 @@ UNNEEDED = shutil.ignore_patterns(
 )
 
 
-def python_as(
-    account: Account, place: Path, program: str, *arguments: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a program with what the embedded server needs, copied to a place the user can read."""
+@attrs.frozen
+class ReachablePython:
+    """An interpreter with what the embedded server needs, in a place everybody can read."""
+
+    account: Account
+    _python: Path
+    _environment: dict[str, str]
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a program as the account."""
+        return subprocess.run(
+            [self._python, "-c", program, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env=self._environment,
+            **self.account.identity,
+        )
+
+
+def reachable_python(account: Account, place: Path) -> ReachablePython:
+    """Copy the packages, and the interpreter if the account cannot run ours."""
     packages = _packages(place / "packages")
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
     python = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]  # missing in typeshed
@@ -26,10 +47,7 @@ def python_as(
         python = _interpreter(python, place / "python")
         environment["PYTHONHOME"] = str(place / "python")
         environment["LD_LIBRARY_PATH"] = str(place / "python" / "lib")
-    command = [str(python), "-c", program, *arguments]
-    return subprocess.run(
-        command, check=False, capture_output=True, text=True, cwd="/", env=environment, **account.identity
-    )
+    return ReachablePython(account, python, environment)
 
 
 def _packages(target: Path) -> Path:

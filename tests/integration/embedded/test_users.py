@@ -5,6 +5,8 @@ import os
 import pwd
 import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -14,7 +16,7 @@ from fencepost.adapters.embedded import EmbeddedPostgres
 from fencepost.adapters.embedded.account import Account
 from fencepost.adapters.embedded.binaries import find_binaries
 from fencepost.adapters.embedded.errors import Unreachable
-from support.reexecution import python_as
+from support.reexecution import ReachablePython, reachable_python
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can hand the server to another user")
 
@@ -34,6 +36,24 @@ print(json.dumps([os.geteuid(), owner, again.adopted, (datadir / "PG_VERSION").s
 
 def _uid(pid: int) -> int:
     return Path(f"/proc/{pid}").stat().st_uid
+
+
+@pytest.fixture(scope="module")
+def nobody() -> Iterator[ReachablePython]:
+    """An ordinary user with a Python that user can run."""
+    entry = pwd.getpwnam("nobody")
+    with tempfile.TemporaryDirectory(prefix="fencepost-embedded-") as place:
+        Path(place).chmod(0o755)
+        yield reachable_python(Account(entry.pw_uid, entry.pw_gid), Path(place))
+
+
+@pytest.fixture
+def home(folder: Path, nobody: ReachablePython) -> Path:
+    """The ordinary user's own folder."""
+    path = folder / "home"
+    path.mkdir()
+    nobody.account.give(path)
+    return path
 
 
 @pytest.fixture
@@ -74,7 +94,7 @@ def test_as_root_programs_in_a_closed_folder_are_copied_with_their_libraries(clo
     """A checkout below root's home works; the copy is made once, and nobody but root can change it."""
     original = find_binaries().bindir.parent
     package = closed / "site" / original.parent.name
-    shutil.copytree(original, package / original.name)
+    shutil.copytree(original, package / original.name, ignore=shutil.ignore_patterns("include", "pg_*"))
     shutil.copytree(
         original.parent.with_name(f"{package.name}.libs"), package.with_name(f"{package.name}.libs")
     )
@@ -113,26 +133,21 @@ def test_a_shelter_others_can_write_to_is_refused(closed: Path) -> None:
 
 
 @as_root
-def test_an_ordinary_user_runs_a_server_of_their_own(folder: Path) -> None:
-    """Start, stop and start again work without any privilege, and everything belongs to that user."""
-    nobody = pwd.getpwnam("nobody")
-    home = folder / "home"
-    home.mkdir()
-    os.chown(home, nobody.pw_uid, nobody.pw_gid)
-    account = Account(nobody.pw_uid, nobody.pw_gid)
-    done = python_as(account, folder / "reachable", SESSION, str(home / "data"))
+def test_an_ordinary_user_runs_a_server_and_root_carries_on_as_that_user(
+    home: Path, nobody: ReachablePython
+) -> None:
+    """Start, stop and start again need no privilege; the data keep their owner, whoever starts the server next."""
+    done = nobody.run(SESSION, str(home / "data"))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [nobody.pw_uid, nobody.pw_uid, False, nobody.pw_uid]
+    uid = nobody.account.uid
+    assert json.loads(done.stdout) == [uid, uid, False, uid]
+    with EmbeddedPostgres(home / "data") as running:
+        assert _uid(running.pid) == uid
 
 
 @as_root
-def test_root_carries_on_with_the_data_of_an_ordinary_user_as_that_user(folder: Path) -> None:
-    """The data keep their owner, whoever starts the server next."""
-    nobody = pwd.getpwnam("nobody")
-    home = folder / "home"
-    home.mkdir()
-    os.chown(home, nobody.pw_uid, nobody.pw_gid)
-    done = python_as(Account(nobody.pw_uid, nobody.pw_gid), folder / "reachable", SESSION, str(home / "data"))
-    assert done.returncode == 0, done.stderr
-    with EmbeddedPostgres(home / "data") as running:
-        assert _uid(running.pid) == nobody.pw_uid
+def test_another_user_cannot_use_the_server_of_root(folder: Path, nobody: ReachablePython) -> None:
+    """The password is root's to read, and the attempt says that it was not permitted."""
+    with EmbeddedPostgres(folder / "data"):
+        done = nobody.run(SESSION, str(folder / "data"))
+    assert (done.returncode, done.stderr.splitlines()[-1].split(":")[0]) == (1, "PermissionError")
