@@ -94,7 +94,7 @@ def test_as_root_programs_in_a_closed_folder_are_copied_with_their_libraries(clo
     """A checkout below root's home works; the copy is made once, and nobody but root can change it."""
     original = find_binaries().bindir.parent
     package = closed / "site" / original.parent.name
-    shutil.copytree(original, package / original.name, ignore=shutil.ignore_patterns("include", "pg_*"))
+    shutil.copytree(original, package / original.name, ignore=shutil.ignore_patterns("include"))
     shutil.copytree(
         original.parent.with_name(f"{package.name}.libs"), package.with_name(f"{package.name}.libs")
     )
