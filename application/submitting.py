@@ -91,7 +91,7 @@ def submissions(requests: Sequence[SubmitRequest], origin: Origin, principal: st
         try:
             checked.append(submission(request, origin, principal))
         except InvalidInput as error:
-            raise InvalidItem(index, error.field, error.rule) from error
+            raise InvalidItem(index, error) from error
     return checked
 
 
@@ -122,7 +122,7 @@ class Submitting:
                 good.append(submission(request, origin, self.principal))
                 answers.append(None)
             except InvalidInput as error:
-                answers.append(InvalidItem(index, error.field, error.rule))
+                answers.append(InvalidItem(index, error))
         stored = iter(await self.submitter.submit(good) if good else ())
         return [next(stored) if answer is None else answer for answer in answers]
 

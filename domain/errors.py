@@ -21,21 +21,26 @@ class FencepostError(Exception):
 class InvalidInput(FencepostError):
     """A value breaks a rule; names the field and the rule."""
 
-    def __init__(self, field: str, rule: str) -> None:
-        """Keep ``field`` (a dotted path such as ``payload.user.name``) and ``rule`` (what must hold)."""
-        super().__init__(f"{field}: {rule}")
-        self.field = field
+    def __init__(self, field: str, rule: str, inside: tuple[str | int, ...] = ()) -> None:
+        """Name the field by a dotted path such as ``retry.base`` and say what must hold.
+
+        ``inside`` leads on into a JSON value. ``path`` has every step: keys may hold dots, so ``field`` is for people.
+        """
+        self.path: tuple[str | int, ...] = (*field.split("."), *inside)
+        self.field = field + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside)
         self.rule = rule
+        super().__init__(f"{self.field}: {rule}")
 
 
 class InvalidItem(InvalidInput):
     """An item of a batch breaks a rule; ``index`` counts from 0."""
 
-    def __init__(self, index: int, field: str, rule: str) -> None:
+    def __init__(self, index: int, error: InvalidInput) -> None:
         """Prefix the field's path with the item's index."""
-        super().__init__(f"[{index}].{field}", rule)
+        super().__init__(f"[{index}].{error.field}", error.rule)
+        self.path = (index, *error.path)
         self.index = index
-        self.item_field = field
+        self.item_field = error.field
 
 
 class WrongState(FencepostError):

@@ -90,33 +90,56 @@ def check_json(field: str, value: object, depth: int = 1) -> None:
     Raises InvalidInput for anything JSON or PostgreSQL could not give back: other types than None, bool, int, finite
     float, str, list, tuple and dict with str keys; NUL or lone surrogates; nesting deeper than 64.
     """
+    try:
+        _walk(value, depth)
+    except _Fault as fault:
+        raise InvalidInput(field, fault.rule, tuple(reversed(fault.steps))) from None
+
+
+class _Fault(Exception):
+    """Gathers its path on the way out: a path kept on the way in would be copied for every value."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+        self.steps: list[str | int] = []
+
+
+def _walk(value: object, depth: int) -> None:
     match value:
         case str():
             if _UNSTORABLE.search(value):
-                raise InvalidInput(field, "must not contain NUL characters or lone surrogates")
+                raise _Fault("must not contain NUL characters or lone surrogates")
         case None | bool() | int():
             return
         case float():
             if not math.isfinite(value):
-                raise InvalidInput(field, "must be a finite number")
+                raise _Fault("must be a finite number")
         case dict() | list() | tuple():
-            _check_container(field, value, depth)
+            _walk_container(value, depth)
         case _:
-            raise InvalidInput(field, f"must be a JSON value, not {type(value).__name__}")
+            raise _Fault(f"must be a JSON value, not {type(value).__name__}")
 
 
-def _check_container(field: str, value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> None:
+def _walk_container(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> None:
     if depth > NESTING:
-        raise InvalidInput(field, f"must not be nested deeper than {NESTING}")
-    if not isinstance(value, dict):
-        for index, item in enumerate(value):
-            check_json(f"{field}[{index}]", item, depth + 1)
-        return
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise InvalidInput(field, "must have text keys")
-        check_json(f"{field}.<key>", key)
-        check_json(f"{field}.{key}", item, depth + 1)
+        raise _Fault(f"must not be nested deeper than {NESTING}")
+    step: str | int
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(value, dict):
+            _check_member_name(step)
+        try:
+            _walk(item, depth + 1)
+        except _Fault as fault:
+            fault.steps.append(step)
+            raise
+
+
+def _check_member_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise _Fault("must have text keys")
+    if _UNSTORABLE.search(name):
+        raise _Fault("must not have keys with NUL characters or lone surrogates")
 
 
 def encode(field: str, value: object, most_bytes: int) -> str:
@@ -134,8 +157,8 @@ def encode(field: str, value: object, most_bytes: int) -> str:
     return text
 
 
-def decode(field: str, text: str | bytes) -> Any:
-    """Return the value of JSON text.
+def decode(field: str, text: str | bytes, depth: int = 1) -> Any:
+    """Return the value of JSON text; ``depth`` is that of the outermost value.
 
     Raises InvalidInput for what is not JSON, duplicate keys, NaN and Infinity, and what ``check_json`` refuses.
     """
@@ -143,7 +166,7 @@ def decode(field: str, text: str | bytes) -> Any:
         value = json.loads(text, object_pairs_hook=_unique(field), parse_constant=_no_constant(field))
     except (ValueError, RecursionError) as error:
         raise InvalidInput(field, "must be JSON") from error
-    check_json(field, value)
+    check_json(field, value, depth)
     return value
 
 

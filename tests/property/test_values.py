@@ -151,3 +151,25 @@ def test_the_limit_counts_bytes(size: int) -> None:
         return
     with pytest.raises(InvalidInput, match="at most 262144 bytes"):
         encode("payload", text, PAYLOAD_BYTES)
+
+
+def test_the_path_to_a_bad_value_is_exact_whatever_the_keys_hold() -> None:
+    """Dots and brackets in keys do not blur which value is meant."""
+    with pytest.raises(InvalidInput) as caught:
+        decode("payload", '{"a.b":[{},{"c[0]":1e400}]}')
+    assert caught.value.path == ("payload", "a.b", 1, "c[0]")
+    assert caught.value.field == "payload.a.b[1].c[0]"
+
+
+def test_a_long_key_is_not_copied_for_each_value_below_it() -> None:
+    """A megabyte-long key above half a million values is walked as fast as a short one."""
+    text = json.dumps({"k" * 1_000_000: [1] * 500_000})
+    assert len(decode("body", text)) == 1
+
+
+def test_the_depth_of_the_outermost_value_can_be_given() -> None:
+    """A payload inside a request may be as deep as one that stands alone."""
+    payload = "[" * NESTING + "]" * NESTING
+    assert decode("body", f'{{"payload":{payload}}}', depth=0)
+    with pytest.raises(InvalidInput):
+        decode("body", f'{{"payload":{payload}}}')
