@@ -11,7 +11,7 @@ from .course import Course
 from .inquiry import Inquiry
 
 _MICROSECOND = timedelta(microseconds=1)
-_DOUBLINGS = 40
+_DOUBLINGS = 52
 _FREE_COMMANDS = frozenset({CommandName.SNOOZE, CommandName.RELEASE})
 
 

@@ -156,7 +156,7 @@ class Checker:
         self._find_lost()
         self._inquiry.settle(later)
         return Report(
-            violations=tuple(self._inquiry.violations),
+            violations=tuple(sorted(self._inquiry.violations, key=lambda v: (v.job_id or 0, v.seq or 0))),
             counts=dict(self._inquiry.counts),
             clock_steps=tuple(self._inquiry.clock_steps),
             events=sum(self._names.values()),

@@ -75,7 +75,9 @@ class Story:
             "timeout": None,
         }
         specification = Specification(**{**usual, **facts})
-        return self.add(enqueue(c.Submit(origin=OPERATOR, specification=specification), self.job_id, self.now))
+        return self.add(
+            enqueue(c.Submit(origin=OPERATOR, specification=specification), self.job_id, self.now)
+        )
 
     def claim(self) -> Self:
         """Grant the next attempt as soon as the job is due."""
@@ -175,8 +177,11 @@ def control(
 STORIES: dict[str, Callable[[], Story]] = {
     "succeeded": lambda: Story().submit().claim().succeed('{"sent":true}'),
     "out of budget": lambda: Story().submit(max_attempts=2).claim().fail().claim().fail(),
+    "waiting": lambda: Story().submit().claim().fail(),
     "given wait": lambda: Story().submit().claim().fail(retry_in=7 * SECOND),
-    "requeued": lambda: Story().submit().claim().fail().claim().discard().dismiss().requeue('{"n":2}').claim(),
+    "requeued": lambda: (
+        Story().submit().claim().fail().claim().discard().dismiss().requeue('{"n":2}').claim()
+    ),
     "requeued success": lambda: Story().submit().claim().succeed().requeue().claim().succeed(),
     "edited": lambda: (
         Story()
@@ -186,8 +191,12 @@ STORIES: dict[str, Callable[[], Story]] = {
         .claim()
     ),
     "returned": lambda: Story().submit().claim().snooze().claim().after(1).release().claim().heartbeat(),
-    "expired": lambda: Story().submit().claim().expire().claim().after(9).heartbeat().expire().claim().expire(),
-    "expiry forgiven": lambda: Story().submit(max_attempts=9).claim().expire().claim().release().claim().expire(),
+    "expired": lambda: (
+        Story().submit().claim().expire().claim().after(9).heartbeat().expire().claim().expire()
+    ),
+    "expiry forgiven": lambda: (
+        Story().submit(max_attempts=9).claim().expire().claim().release().claim().expire()
+    ),
     "confirmed": lambda: Story().submit().claim().cancel().confirm(),
     "cancelled": lambda: Story().submit().cancel().requeue().claim(),
     "failed after a request": lambda: Story().submit(max_attempts=1).claim().cancel().fail(),
@@ -200,5 +209,3 @@ STORIES: dict[str, Callable[[], Story]] = {
     "beyond the cap": lambda: Story().submit().idle(1000).claim().snooze(),
 }
 """One history for every way of the transition table."""
-
-
