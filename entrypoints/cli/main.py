@@ -1,16 +1,65 @@
-"""The `fencepost` command."""
+"""The `fencepost` command: a table of commands by import path, so that ``--help`` loads none of them."""
 
-from cyclopts import App
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
 
 from ... import __version__
+from .exits import OK, USAGE, exit_code, sentence
+from .terminal import say
 
-app = App(
-    name="fencepost",
-    help="A distributed job scheduler on PostgreSQL that can prove what it did.",
-    version=__version__,
+RUN = "Run"
+DATA = "Look and operate"
+COMMANDS = (
+    (RUN, "run.up:up", "Run everything on an embedded PostgreSQL: API, scheduler, workers."),
+    (RUN, "run.worker:worker", "Run the jobs of an app."),
+    (RUN, "run.scheduler:scheduler", "End expired leases; run as many as you like."),
+    (RUN, "run.api:api", "Serve the HTTP API."),
+    (RUN, "..demo.command:demo", "Watch jobs, crashes and recovery on an embedded PostgreSQL."),
+    (DATA, "jobs:jobs", "Submit, list, show, wait for, cancel, requeue, edit and revoke jobs."),
+    (DATA, "dead:dead", "Work through the dead letters."),
+    (DATA, "queues:queues", "List, pause and resume queues."),
+    (DATA, "audit:audit", "Read the history, and verify it."),
+    (DATA, "db:db", "Bring the database's schema up to date."),
+    (DATA, "config:config", "Show the settings in force."),
 )
+
+
+def build() -> App:
+    """Return the command line with every command still unloaded."""
+    app = App(
+        name="fencepost",
+        help="A distributed job scheduler on PostgreSQL that can prove what it did.",
+        version=__version__,
+        help_format="plaintext",
+    )
+    for group, path, text in COMMANDS:
+        app.command(_absolute(path), group=group, help=text)
+    return app
+
+
+def _absolute(path: str) -> str:
+    package = str(__package__)
+    if path.startswith(".."):
+        return f"{package.rpartition('.')[0]}.{path[2:]}"
+    return f"{package}.{path}"
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    app()
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; every expected failure is one line on stderr."""
+    try:
+        code = build()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        say(f"error: {' '.join(str(error).split())}")
+        return USAGE
+    except Exception as error:  # noqa: BLE001 - exit_code raises what is not expected
+        code = exit_code(error)
+        say(f"error: {sentence(error)}")
+        return code
+    return code if isinstance(code, int) else OK

@@ -1,0 +1,5 @@
+"""`python -m fencepost.entrypoints.cli` is the `fencepost` command."""
+
+from .main import main
+
+main()

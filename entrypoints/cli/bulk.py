@@ -1,0 +1,104 @@
+"""One operation on several jobs: named ones, or all that match."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from ...domain.errors import InvalidInput
+from ...domain.vocabulary import Verdict
+from .exits import CONFLICT, NOT_FOUND, OK
+from .flags import Flags
+from .output import emit_many
+from .session import session
+from .terminal import is_terminal, say
+
+if TYPE_CHECKING:
+    from ...application.ports.job_reader import JobFilter, JobReader
+    from ...domain.commands import Operation
+    from ..container import Container
+
+BATCH = 500
+_EXPLAINED = {
+    Verdict.GONE: "there is no such job",
+    Verdict.REFUSED: "its present state does not allow this",
+    Verdict.BUSY: "it is locked by somebody else; try again",
+}
+
+
+@frozen
+class Assent:
+    """Whether to go through with a bulk operation."""
+
+    dry_run: bool = False
+    yes: bool = False
+
+    def given(self, question: str) -> bool:
+        """Return whether to go on: asked on a terminal, else it takes --yes; raises InvalidInput without."""
+        if self.dry_run:
+            return False
+        if self.yes:
+            return True
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+            raise InvalidInput("yes", "must be given for a bulk operation without a terminal (or --dry-run)")
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+async def operate_on(
+    job_ids: Sequence[int], operation: "Operation", flags: Flags, assent: Assent | None = None
+) -> int:
+    """Apply an operation to named jobs; the exit code tells the worst answer. Nobody is asked."""
+    if assent is not None and assent.dry_run:
+        say(f"{len(job_ids)} jobs named")
+        return OK
+    repeated = {job_id for job_id in job_ids if job_ids.count(job_id) > 1}
+    if repeated:
+        raise InvalidInput("job_id", f"must not be given twice: {min(repeated)}")
+    async with session(flags) as container:
+        return await _applied(container, job_ids, operation, flags)
+
+
+async def operate_where(where: "JobFilter", operation: "Operation", flags: Flags, assent: Assent) -> int:
+    """Apply an operation to all jobs that match when this begins, after telling how many they are."""
+    async with session(flags) as container:
+        job_ids = await matching(container.job_reader(), where)
+        say(f"{len(job_ids)} jobs match")
+        if not job_ids or not assent.given(f"{operation.name.value} {len(job_ids)} jobs?"):
+            return OK
+        worst = OK
+        for start in range(0, len(job_ids), BATCH):
+            code = await _applied(container, job_ids[start : start + BATCH], operation, flags)
+            worst = max(worst, code)
+        return worst
+
+
+async def matching(reader: "JobReader", where: "JobFilter") -> list[int]:
+    """Return the ids of all jobs that match, oldest first."""
+    found: list[int] = []
+    below = None
+    while page := await reader.page(where, below=below, limit=BATCH):
+        found += [job.job_id for job in page]
+        below = found[-1]
+    return found[::-1]
+
+
+async def _applied(
+    container: "Container", job_ids: Sequence[int], operation: "Operation", flags: Flags
+) -> int:
+    verdicts = await container.operating().many(job_ids, operation)
+    answers = list(zip(job_ids, verdicts, strict=True))
+    records = ({"job_id": job_id, "verdict": verdict.value} for job_id, verdict in answers)
+    emit_many(flags.output, records, ("job_id", "verdict"))
+    for job_id, verdict in answers:
+        if verdict in _EXPLAINED:
+            say(f"error: job {job_id}: {operation.name.value}: {_EXPLAINED[verdict]}")
+    return _worst(verdicts)
+
+
+def _worst(verdicts: Sequence[Verdict]) -> int:
+    if Verdict.REFUSED in verdicts or Verdict.BUSY in verdicts:
+        return CONFLICT
+    return NOT_FOUND if Verdict.GONE in verdicts else OK

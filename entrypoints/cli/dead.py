@@ -1,0 +1,134 @@
+"""`fencepost dead`: the worklist of dead letters."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from ...application.ports.job_reader import JobFilter
+from ...domain import commands as c
+from ...domain.errors import InvalidInput, JobNotFound, WrongState
+from ...domain.event import JobEvent
+from ...domain.facts import instant
+from ...domain.values import check_integer, check_name
+from ...domain.vocabulary import EventName, State
+from .bulk import Assent, operate_on, operate_where
+from .flags import PLAIN, Flags
+from .inputs import json_text
+from .jobs.change import DryRun, Fresh, Yes
+from .output import emit_many, emit_one
+from .session import origin, session
+from .terminal import say
+from .views import job_record
+
+COLUMNS = ("job_id", "type", "queue", "attempt", "failures", "died_at", "error")
+LIMIT_MOST = 1_000
+
+dead = App(name="dead", help="Work through the dead letters.")
+Queue = Annotated[str | None, Parameter(help="Only this queue.")]
+Type = Annotated[str | None, Parameter(help="Only this type.")]
+
+
+@dead.command(name="list")
+async def list_dead(
+    *,
+    queue: Queue = None,
+    type: Type = None,
+    dismissed: Annotated[bool, Parameter(help="The dismissed ones instead.", negative=())] = False,
+    limit: Annotated[int, Parameter(help="At most this many.")] = 50,
+    below: Annotated[int | None, Parameter(help="Only ids below this one: the next page.")] = None,
+    flags: Flags = PLAIN,
+) -> None:
+    """List dead jobs with what killed them, newest first."""
+    check_integer("limit", limit, 1, LIMIT_MOST)
+    async with session(flags) as container:
+        page = await container.job_reader().page(_worklist(queue, type, dismissed), below=below, limit=limit)
+        log = container.event_log()
+        records = [job_record(job) | _death(await log.history(job.job_id)) for job in page]
+    emit_many(flags.output, records, COLUMNS)
+    if len(page) == limit:
+        say(f"there may be more: --below {page[-1].job_id}")
+
+
+@dead.command
+async def show(job_id: int, /, *, flags: Flags = PLAIN) -> None:
+    """Show a dead job with what killed it."""
+    async with session(flags) as container:
+        job = await container.job_reader().get(job_id)
+        events = await container.event_log().history(job_id)
+    if job is None:
+        raise JobNotFound(f"there is no job {job_id}")
+    if job.state is not State.DEAD:
+        raise WrongState(f"job {job_id} is {job.state.value}, not dead")
+    emit_one(flags.output, job_record(job) | _death(events))
+
+
+@dead.command
+async def requeue(  # noqa: PLR0913 - an argument for each flag
+    *job_ids: int,
+    all: Annotated[bool, Parameter(help="All that are not dismissed.", negative=())] = False,
+    queue: Queue = None,
+    type: Type = None,
+    payload: Annotated[
+        str | None, Parameter(help="A new payload: JSON, @FILE or -.", allow_leading_hyphen=True)
+    ] = None,
+    fresh_effect_key: Fresh = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    reason: str | None = None,
+    flags: Flags = PLAIN,
+) -> int:
+    """Put dead jobs back: by id, or all on the worklist."""
+    operation = c.Requeue(
+        origin=origin(reason),
+        payload=None if payload is None else json_text("payload", payload),
+        fresh_effect_key=fresh_effect_key,
+    )
+    where = _bulk(job_ids, all=all, queue=queue, type=type)
+    if where is None:
+        return await operate_on(job_ids, operation, flags, Assent(dry_run, yes))
+    return await operate_where(where, operation, flags, Assent(dry_run, yes))
+
+
+@dead.command
+async def dismiss(
+    *job_ids: int,
+    all: Annotated[bool, Parameter(help="All that are not dismissed.", negative=())] = False,
+    queue: Queue = None,
+    type: Type = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    reason: Annotated[str | None, Parameter(help="Why nothing more will be done; kept.")] = None,
+    flags: Flags = PLAIN,
+) -> int:
+    """Take dead jobs off the worklist: by id, or all on it."""
+    operation = c.Dismiss(origin=origin(reason))
+    where = _bulk(job_ids, all=all, queue=queue, type=type)
+    if where is None:
+        return await operate_on(job_ids, operation, flags, Assent(dry_run, yes))
+    return await operate_where(where, operation, flags, Assent(dry_run, yes))
+
+
+def _worklist(queue: str | None, type: str | None, dismissed: bool) -> JobFilter:
+    return JobFilter(
+        states=frozenset({State.DEAD}),
+        queue=None if queue is None else check_name("queue", queue),
+        type=None if type is None else check_name("type", type),
+        dismissed=dismissed,
+    )
+
+
+def _bulk(job_ids: tuple[int, ...], *, all: bool, queue: str | None, type: str | None) -> JobFilter | None:
+    """Return which jobs, None for the named ones; a bulk operation must be asked for by --all or a condition."""
+    conditions = all or queue is not None or type is not None
+    if bool(job_ids) is conditions:
+        raise InvalidInput("job_id", "must be given, or --all, --queue or --type, but not both")
+    return _worklist(queue, type, dismissed=False) if conditions else None
+
+
+def _death(events: Sequence[JobEvent]) -> dict[str, object]:
+    """Return when the job died and of what: the error its last ending tells, or that ending's name."""
+    for event in reversed(events):
+        if event.state is State.DEAD and event.name is not EventName.DISMISSED:
+            return {"died_at": instant(event.at), "error": event.data.get("error", event.name.value)}
+    return {"died_at": None, "error": None}

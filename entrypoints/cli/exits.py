@@ -1,0 +1,61 @@
+"""Exit codes, and errors as one line for people."""
+
+import sys
+
+from ...domain.errors import (
+    FencepostError,
+    InvalidInput,
+    JobNotFound,
+    KeyConflict,
+    KeyInProgress,
+    Unavailable,
+    WrongState,
+)
+
+OK = 0
+FAILED = 1
+USAGE = 2
+NOT_FOUND = 3
+CONFLICT = 4
+UNREACHABLE = 5
+
+_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (InvalidInput, USAGE),
+    (JobNotFound, NOT_FOUND),
+    (WrongState, CONFLICT),
+    (KeyConflict, CONFLICT),
+    (KeyInProgress, CONFLICT),
+    (Unavailable, UNREACHABLE),
+)
+_SCHEMA_MISSING = {"3F000", "42P01", "42883", "42703"}
+"""No such schema, table, function, column: the migrations have not run, or not all."""
+
+
+class Failed(FencepostError):
+    """The operation failed; the message says why."""
+
+
+def exit_code(error: Exception) -> int:
+    """Return the exit code of an expected error; an unexpected one is a bug, and raised again."""
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return code
+    if not isinstance(error, FencepostError) and not _expected_elsewhere(error):
+        raise error
+    return FAILED
+
+
+def sentence(error: Exception) -> str:
+    """Return an error as one line."""
+    if getattr(error, "sqlstate", None) in _SCHEMA_MISSING:
+        return "the database has no schema of this version: run `fencepost db migrate` (see --schema)"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _expected_elsewhere(error: Exception) -> bool:
+    """Tell errors of the database driver and of the embedded server, without loading either."""
+    driver = sys.modules.get("psycopg")
+    if driver is not None and isinstance(error, driver.Error):
+        return True
+    embedded = sys.modules.get("fencepost.adapters.embedded.errors")
+    return embedded is not None and isinstance(error, embedded.EmbeddedError)

@@ -1,0 +1,46 @@
+"""Choosing jobs by what they are."""
+
+from typing import Annotated
+
+from attrs import frozen
+from cyclopts import Group, Parameter
+
+from ...application.ports.job_reader import JobFilter
+from ...domain.values import check_name
+from ...domain.vocabulary import State
+from .inputs import moment
+
+CHOOSING = Group("Choosing jobs", sort_key=5)
+
+
+@Parameter(name="*", group=CHOOSING)
+@frozen(kw_only=True)
+class Selection:
+    """All given conditions must hold."""
+
+    state: Annotated[
+        tuple[State, ...] | None, Parameter(help="May be given more than once.", negative=())
+    ] = None
+    queue: Annotated[str | None, Parameter(help="The queue's name.")] = None
+    type: Annotated[str | None, Parameter(help="The type's name.")] = None
+    submitted_from: Annotated[str | None, Parameter(help="Submitted at this moment or later.")] = None
+    submitted_before: Annotated[str | None, Parameter(help="Submitted before this moment.")] = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether no condition is given."""
+        return self == EVERYTHING
+
+    def filter(self, *, dismissed: bool | None = None) -> JobFilter:
+        """Return the conditions; raises InvalidInput."""
+        return JobFilter(
+            states=frozenset(self.state) if self.state else None,
+            queue=None if self.queue is None else check_name("queue", self.queue),
+            type=None if self.type is None else check_name("type", self.type),
+            dismissed=dismissed,
+            submitted_from=moment("submitted_from", self.submitted_from),
+            submitted_before=moment("submitted_before", self.submitted_before),
+        )
+
+
+EVERYTHING = Selection()

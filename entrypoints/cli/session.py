@@ -1,0 +1,38 @@
+"""One command's use of the database."""
+
+import getpass
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from ...domain.commands import Origin
+from .flags import Flags
+
+if TYPE_CHECKING:
+    from ..container import Container
+
+
+@asynccontextmanager
+async def session(flags: Flags) -> AsyncIterator["Container"]:
+    """Connect, and leave nothing open; raises InvalidInput, Unavailable."""
+    from ..container import assemble, closed, opened  # noqa: PLC0415 - loads the driver, which --help must not
+    from ..location import located  # noqa: PLC0415
+
+    container = assemble(*located(flags.settings))
+    try:
+        yield await opened(container)
+    finally:
+        await closed(container)
+
+
+def origin(reason: str | None = None) -> Origin:
+    """Return the paper trail of one command: who sits at the terminal, and a fresh request id."""
+    return Origin(f"user:{_name()}", str(uuid.uuid4()), reason)
+
+
+def _name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return "unknown"
