@@ -1,0 +1,85 @@
+"""Accepting jobs on connections of our own; ``callers_transactions`` does it inside a transaction of the caller's."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+import psycopg
+from psycopg.errors import LockNotAvailable
+
+from ...application.ports.submitter import Submission, Submitted
+from ...domain.errors import FencepostError, KeyInProgress, Unavailable
+from .callers_transactions import PostgresCallersTransactions
+from .database import Database
+from .query import Plan, Query, Rows, run_plan_async
+from .submit_plan import CHUNK, submit_plan, waits
+from .sync_database import SyncDatabase
+from .waking import waking, woken_queues
+
+__all__ = ["PostgresCallersTransactions", "PostgresSubmitter", "SyncPostgresSubmitter"]
+
+_HINT_ERRORS = (FencepostError, psycopg.Error)
+"""What may go wrong with a wake-up: it can't undo what was accepted before."""
+
+
+class PostgresSubmitter:
+    """Implements the port ``Submitter``."""
+
+    def __init__(self, database: Database) -> None:
+        """Work on this database."""
+        self._database = database
+
+    async def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        """Insert all or nothing, then wake idle workers."""
+        with _waiting(submissions):
+            answers = await self._answers(submissions)
+        if queues := woken_queues(submissions, answers):
+            with suppress(*_HINT_ERRORS):
+                await self._database.execute(waking(self._database.schema).to_idle(queues=queues))
+        return answers
+
+    async def _answers(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        database = self._database
+
+        def plan() -> Plan[list[Submitted]]:
+            return submit_plan(database.tables, submissions, database.moment())
+
+        if waits(submissions) or len(submissions) > CHUNK:
+            return await database.run(plan)
+        return await run_plan_async(plan(), database.execute)  # one statement: one round trip
+
+
+class SyncPostgresSubmitter:
+    """Implements the port ``SyncSubmitter``."""
+
+    def __init__(self, dsn: str, schema: str = "fencepost", *, pooled: bool = False) -> None:
+        """Connect to nothing yet."""
+        self._database = SyncDatabase(dsn, schema, pooled=pooled)
+
+    def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        """Insert all or nothing, then wake idle workers."""
+        database = self._database
+        with _waiting(submissions):
+            answers = database.run(lambda: submit_plan(database.tables, submissions, database.moment()))
+        if queues := woken_queues(submissions, answers):
+            with suppress(*_HINT_ERRORS):
+                database.run(lambda: _single(waking(database.schema).to_idle(queues=queues)))
+        return answers
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._database.close()
+
+
+@contextmanager
+def _waiting(submissions: Sequence[Submission]) -> Iterator[None]:
+    """Say it when a lock was not granted: another request with the key has not ended."""
+    try:
+        yield
+    except Unavailable as error:
+        if waits(submissions) and isinstance(error.__cause__, LockNotAvailable):
+            raise KeyInProgress("the first request with this key has not ended") from error
+        raise
+
+
+def _single(query: Query) -> Plan[Rows]:
+    return (yield query)
