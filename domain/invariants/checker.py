@@ -160,9 +160,9 @@ class Checker:
             counts=dict(self._inquiry.counts),
             clock_steps=tuple(self._inquiry.clock_steps),
             events=sum(self._names.values()),
-            names=dict(self._names),
+            events_by_name=dict(self._names),
             jobs=self._jobs,
-            states=dict(self._states),
+            jobs_by_state=dict(self._states),
         )
 
     def _open(self, job_id: int) -> Course:

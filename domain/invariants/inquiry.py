@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from attrs import Factory, define, field, frozen
+from attrs import Factory, define, frozen
 
 from ..event import JobEvent
 from ..vocabulary import State
@@ -43,9 +43,9 @@ class Report:
     counts: Mapping[str, int]
     clock_steps: tuple[ClockStep, ...]
     events: int
-    names: Mapping[str, int] = field(factory=dict)
+    events_by_name: Mapping[str, int]
     jobs: int
-    states: Mapping[State, int]
+    jobs_by_state: Mapping[State, int]
 
     @property
     def clean(self) -> bool:

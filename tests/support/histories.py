@@ -1,6 +1,6 @@
 """Histories made by the domain itself, for whoever judges them: time passes only when a story says so."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Self
@@ -151,7 +151,16 @@ def judged(
     events: Sequence[JobEvent], row: Job | None = None, controls: Sequence[ControlEvent] = ()
 ) -> Report:
     """Judge one job's history and row."""
-    return check([*events, *([] if row is None else [row])], controls, LONG_AFTER)
+    log: list[JobEvent | Job] = [*events]
+    return check(log if row is None else [*log, row], controls, LONG_AFTER)
+
+
+def log_of(*stories: Story) -> list[JobEvent | Job]:
+    """The log of several jobs, as a port streams it."""
+    log: list[JobEvent | Job] = []
+    for story in stories:
+        log += [*story.events, story.job]
+    return log
 
 
 def broken(report: Report) -> set[str]:
@@ -160,7 +169,12 @@ def broken(report: Report) -> set[str]:
 
 
 def control(
-    name: ControlEventName, subject: str, position: int, *, request_id: str | None = "request-2", **data: Any
+    name: ControlEventName,
+    subject: str,
+    position: int,
+    *,
+    request_id: str | None = "request-2",
+    data: Mapping[str, Any] | None = None,
 ) -> ControlEvent:
     """One control event by an operator."""
     return ControlEvent(
@@ -169,7 +183,7 @@ def control(
         at=START,
         actor=OPERATOR.actor,
         request_id=request_id,
-        data=data,
+        data=data or {},
         position=position,
     )
 

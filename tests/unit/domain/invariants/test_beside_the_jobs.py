@@ -8,7 +8,7 @@ from attrs import evolve
 from fencepost.domain.event import ControlEvent
 from fencepost.domain.invariants import Checker, Surroundings, check
 from fencepost.domain.vocabulary import ControlEventName as Name
-from support.histories import LONG_AFTER, SECOND, START, Story, broken, control, judged
+from support.histories import LONG_AFTER, SECOND, START, Story, broken, control, judged, log_of
 
 PAUSING = control(Name.QUEUE_PAUSING, "queue:default", 1000)
 PAUSED = control(Name.QUEUE_PAUSED, "queue:default", 1001)
@@ -77,16 +77,16 @@ def test_queues_are_paused_and_resumed_by_somebody_in_some_request(name: Name) -
 def test_events_without_a_row_need_a_tombstone(data: dict[str, object], lost: bool) -> None:
     """A tombstone covers a job by its id or by a range of ids."""
     story = Story().submit().claim().succeed()
-    tombstone = control(Name.JOBS_PRUNED, "jobs", 9, **data)
+    tombstone = control(Name.JOBS_PRUNED, "jobs", 9, data=data)
     assert broken(judged(story.events, None, [tombstone])) == ({"I2"} if lost else set())
 
 
 def test_a_job_of_which_only_evidence_is_left_was_deleted() -> None:
     """A refused report tells of a job that is neither there nor pruned."""
     evidence = control(Name.REPORT_REFUSED, "job:5", 1)
-    tombstone = control(Name.JOBS_PRUNED, "jobs", 2, job_ids=[5])
+    tombstone = control(Name.JOBS_PRUNED, "jobs", 2, data={"job_ids": [5]})
     other = Story(4).submit()
-    log = [*other.events, other.job]
+    log = log_of(other)
     [violation] = check(log, [evidence], LONG_AFTER).violations
     assert (violation.invariant, violation.job_id) == ("I26", 5)
     assert check(log, [evidence, tombstone], LONG_AFTER).clean
@@ -127,7 +127,7 @@ def test_a_second_look_clears_what_happened_meanwhile() -> None:
         PAUSED,
         resumed(1002),
         control(Name.PAYLOAD_ERASED, "job:1", 1010),
-        control(Name.JOBS_PRUNED, "jobs", 1011, job_ids=[1]),
+        control(Name.JOBS_PRUNED, "jobs", 1011, data={"job_ids": [1]}),
     ):
         later.learn(event)
     reports = []
@@ -144,7 +144,7 @@ def test_a_second_look_clears_what_happened_meanwhile() -> None:
 def test_violations_beyond_a_bound_are_only_counted() -> None:
     """A log broken throughout does not fill the memory."""
     log = [Story(number).submit().claim().events[1] for number in range(1, 1201)]
-    report = check(log, [control(Name.JOBS_PRUNED, "jobs", 1, **{"from": 1, "to": 1200})], LONG_AFTER)
+    report = check(log, [control(Name.JOBS_PRUNED, "jobs", 1, data={"from": 1, "to": 1200})], LONG_AFTER)
     assert len(report.violations) == 1000
     assert report.counts == {"I1": 1200}
 

@@ -8,7 +8,7 @@ import pytest
 from fencepost.domain.invariants import ClockStep, check
 from fencepost.domain.transitions import MOVES
 from fencepost.domain.vocabulary import State
-from support.histories import LONG_AFTER, SECOND, STORIES, Story, broken, judged
+from support.histories import LONG_AFTER, SECOND, STORIES, Story, broken, judged, log_of
 
 
 @pytest.mark.parametrize("name", STORIES)
@@ -57,10 +57,10 @@ def test_a_report_after_the_lease_has_lapsed_is_accepted() -> None:
 def test_the_report_counts_what_it_read() -> None:
     """Events, jobs, event names and states of rows are counted."""
     one, two = Story(1).submit().claim().succeed(), Story(2).submit()
-    report = check([*one.events, one.job, *two.events, two.job], [], LONG_AFTER)
+    report = check(log_of(one, two), [], LONG_AFTER)
     assert (report.events, report.jobs) == (4, 2)
-    assert report.names == Counter(event.name for event in [*one.events, *two.events])
-    assert report.states == {State.SUCCEEDED: 1, State.PENDING: 1}
+    assert report.events_by_name == Counter(event.name for event in [*one.events, *two.events])
+    assert report.jobs_by_state == {State.SUCCEEDED: 1, State.PENDING: 1}
 
 
 def test_an_empty_log_is_clean() -> None:
@@ -73,7 +73,6 @@ def test_jobs_are_judged_apart_from_each_other() -> None:
     """A fault in one job is reported for that job only."""
     one, two, three = (Story(number).submit().claim().fail().claim() for number in (1, 2, 3))
     del two.events[2]
-    log = [item for story in (one, two, three) for item in [*story.events, story.job]]
-    report = check(log, [], LONG_AFTER)
+    report = check(log_of(one, two, three), [], LONG_AFTER)
     assert {violation.job_id for violation in report.violations} == {2}
     assert broken(report) == {"I1"}

@@ -100,7 +100,7 @@ def test_a_payload_that_vanished_is_not_an_erased_one() -> None:
     story = STORIES["succeeded"]()
     other = [
         control(ControlEventName.PAYLOAD_ERASED, "job:2", 1),
-        control(ControlEventName.JOBS_PRUNED, "jobs", 2, job_ids=[2]),
+        control(ControlEventName.JOBS_PRUNED, "jobs", 2, data={"job_ids": [2]}),
     ]
     assert broken(judged(story.events, evolve(story.job, payload=None), other)) == {"I7"}
     events = [evolve(event, payload=None) for event in story.events]
