@@ -1,0 +1,27 @@
+"""Handlers that are coroutine functions: one task each on the worker's event loop."""
+
+import asyncio
+
+from ...application.ports.executor import Work
+
+
+class CoroutineExecutor:
+    """A task per work, so that context variables, timeouts and cancellation are the handler's own."""
+
+    def start(self, work: Work) -> asyncio.Task[None]:
+        """Begin with the loop's next iteration."""
+        return asyncio.get_running_loop().create_task(_run(work))
+
+    def close(self) -> None:
+        """Nothing to stop: the tasks belong to the loop."""
+
+
+async def _run(work: Work) -> None:
+    try:
+        result = await work.begin()
+    except GeneratorExit:  # the loop is gone, and with it everybody who could be told
+        raise
+    except BaseException as error:  # noqa: BLE001  a handler may raise anything, SystemExit included
+        work.end(None, error)
+    else:
+        work.end(result, None)

@@ -1,0 +1,1 @@
+"""The machine itself: its clocks, its threads, its name."""

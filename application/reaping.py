@@ -1,0 +1,83 @@
+"""The reaper: expires lapsed leases, in bounded batches, and holds back after an outage."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from ..domain.errors import Unavailable, UnknownOutcome
+from ..domain.limits import LEASE_DEFAULT
+from .ports.job_store import JobStore
+from .ports.local_time import LocalTime
+from .worker.backoff import Backoff
+from .worker.bell import Bell
+
+_log = logging.getLogger(__name__)
+
+EVERY = timedelta(seconds=2)
+BATCH = 100
+
+
+class Reaper:
+    """Any number may run at once: each lapsed lease is expired by exactly one."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        contact: Callable[[], Awaitable[object]],
+        time: LocalTime,
+        draw: Callable[[], float],
+        *,
+        every: timedelta = EVERY,
+        longest_lease: timedelta = LEASE_DEFAULT,
+    ) -> None:
+        """Take the ports; ``contact`` asks the database anything harmless and raises Unavailable while it is away."""
+        self._store, self._contact, self._time, self._draw = store, contact, time, draw
+        self._every, self._hold = every.total_seconds(), longest_lease.total_seconds()
+        self._backoff = Backoff(draw)
+        self._bell = Bell(time)
+        self._stopping = False
+
+    @property
+    def in_contact(self) -> bool:
+        """Whether the database answered the last time it was asked."""
+        return self._backoff.tries == 0
+
+    def stop(self) -> None:
+        """End after the batch on its way."""
+        self._stopping = True
+        self._bell.ring()
+
+    async def run(self) -> None:
+        """Reap until stopped."""
+        while not self._stopping:
+            try:
+                await self.reap()
+                await self._wait(self._every)
+            except (Unavailable, UnknownOutcome) as error:
+                await self._outage(error)
+
+    async def reap(self) -> int:
+        """Expire everything that has lapsed by now and return how much."""
+        total, count = 0, BATCH
+        while count == BATCH and not self._stopping:
+            count = await self._store.reap(BATCH, [self._draw() for _ in range(BATCH)])
+            total += count
+            await asyncio.sleep(0)
+        return total
+
+    async def _outage(self, error: Exception) -> None:
+        """Wait until the database is back, and then for one lease: its workers could not renew either."""
+        _log.warning("database out of reach, nothing is reaped: %s", error)
+        self._backoff.failed()
+        while not self._stopping and not self.in_contact:
+            try:
+                await self._contact()
+                self._backoff.answered()
+            except (Unavailable, UnknownOutcome):
+                await self._wait(self._backoff.failed())
+        await self._wait(self._hold)
+
+    async def _wait(self, seconds: float) -> None:
+        if not self._stopping:
+            await self._bell.wait(seconds)

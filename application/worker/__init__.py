@@ -1,0 +1,1 @@
+"""The worker plane: claim, run, heartbeat, report."""

@@ -1,0 +1,54 @@
+"""Claiming: one claim call, its outcome made certain."""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from ...domain.commands import Origin
+from ...domain.errors import Unavailable, UnknownOutcome
+from ..ports.job_store import Claimed, ClaimedJob, ClaimRequest, JobStore
+from ..ports.local_time import LocalTime
+
+_log = logging.getLogger(__name__)
+
+
+class Claiming:
+    """Claims in the name of one worker."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        origin: Origin,
+        types: frozenset[str],
+        new_claim_id: Callable[[], str],
+        time: LocalTime,
+        pause: Callable[[Exception], Awaitable[None]],
+    ) -> None:
+        """Take the collaborators; ``pause`` waits before the database is tried again."""
+        self._store, self._origin, self._types = store, origin, types
+        self._new_claim_id, self._time, self._pause = new_claim_id, time, pause
+
+    async def claim(self, queue: str, limit: int) -> tuple[Claimed, float]:
+        """Return what was claimed and the moment the call was sent, from which local leases count.
+
+        Raises Unavailable when nothing was claimed. When the outcome is unknown, it is looked up until it is known.
+        """
+        request = ClaimRequest(
+            queue=queue,
+            types=self._types,
+            limit=limit,
+            claim_id=self._new_claim_id(),
+            origin=self._origin,
+        )
+        sent = self._time.monotonic()
+        try:
+            return await self._store.claim(request), sent
+        except UnknownOutcome as error:
+            await self._pause(error)
+            return Claimed(await self._look_up(request.claim_id)), sent
+
+    async def _look_up(self, claim_id: str) -> Sequence[ClaimedJob]:
+        while True:
+            try:
+                return await self._store.claimed_by(claim_id)
+            except (Unavailable, UnknownOutcome) as error:
+                await self._pause(error)

@@ -1,0 +1,139 @@
+"""Fetching: claims for free slots, sleeping until something is due, and never giving up."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ...domain.errors import Unavailable, UnknownOutcome
+from ..ports.job_store import ClaimedJob
+from ..ports.local_time import LocalTime
+from ..ports.queue_store import QueueStore
+from ..ports.wakeups import Wakeups
+from .appetite import Appetite
+from .backoff import Backoff
+from .bell import Bell
+from .claiming import Claiming
+from .settings import WorkerSettings
+
+_log = logging.getLogger(__name__)
+
+BUSY_ROUNDS = 3
+"""Rounds in a row without a dry queue before the idle flag is taken down: taking it down costs a commit."""
+
+
+class Fetching:
+    """One loop over all queues; ``start`` takes each claimed job, its queue and when the claim was sent."""
+
+    def __init__(
+        self,
+        settings: WorkerSettings,
+        queues: QueueStore,
+        wakeups: Wakeups,
+        time: LocalTime,
+        backoff: Backoff,
+        bell: Bell,
+        room: Callable[[str], int],
+    ) -> None:
+        """Take the collaborators; ``connect`` brings the rest."""
+        self._settings, self._queues, self._wakeups, self._time = settings, queues, wakeups, time
+        self._backoff, self._bell = backoff, bell
+        self._poll = settings.fallback_poll.total_seconds()
+        self._appetite = Appetite(settings.queues, room, time, self._poll)
+        self._listener: asyncio.Task[None] | None = None
+        self._idle = False
+        self._busy_rounds = 0
+        self.stopping = False
+
+    @property
+    def in_contact(self) -> bool:
+        """Whether the last claim was answered."""
+        return self._backoff.tries == 0
+
+    def stop(self) -> None:
+        """Claim no more; a claim on its way is waited for."""
+        self.stopping = True
+        self._bell.ring()
+
+    async def run(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> None:
+        """Fetch until stopped; cancelled, it leaves at once."""
+        try:
+            while not self.stopping:
+                try:
+                    await self._turn(claiming, start)
+                except (Unavailable, UnknownOutcome) as error:
+                    await self._rest(error)
+        finally:
+            if self._listener is not None:
+                self._listener.cancel()
+        await self._close()
+
+    async def insist(self, error: Exception) -> None:
+        """Wait before the database is asked again for what must be known, stopping or not."""
+        await self._time.sleep(self._delay(error))
+
+    async def _rest(self, error: Exception) -> None:
+        """Wait before the database is tried again; a stop ends the wait."""
+        end = self._time.monotonic() + self._delay(error)
+        while not self.stopping and (left := end - self._time.monotonic()) > 0:
+            await self._bell.wait(left)
+
+    def _delay(self, error: Exception) -> float:
+        if self._backoff.tries == 0:
+            _log.warning("database out of reach, trying again: %s", error)
+        return self._backoff.failed()
+
+    async def _turn(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> None:
+        if self._listener is None:
+            await self._open()
+        found = await self._round(claiming, start)
+        self._backoff.answered()
+        if self._appetite.starving:
+            self._busy_rounds = 0
+            if not self._idle:
+                await self._set_idle(True)
+                self._appetite.wake_all()
+                return
+        elif self._idle and found:
+            self._busy_rounds += 1
+            if self._busy_rounds >= BUSY_ROUNDS:
+                await self._set_idle(False)
+        if not found and not self.stopping:
+            await self._bell.wait(self._appetite.patience())
+            self._appetite.refresh()
+
+    async def _round(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> bool:
+        """Claim once from each queue worth it and start what came."""
+        found = False
+        for queue, limit in self._appetite.servings():
+            claimed, sent = await claiming.claim(queue, limit)
+            for job in claimed.jobs:
+                start(job, queue, sent)
+            self._appetite.answered(queue, len(claimed.jobs), claimed.next_due_in)
+            found = found or bool(claimed.jobs)
+            if self.stopping:
+                break
+        return found
+
+    async def _open(self) -> None:
+        await self._queues.register(self._settings.queues)
+        await self._wakeups.open(self._settings.worker, tuple(self._settings.queues))
+        self._listener = asyncio.ensure_future(self._listen())
+
+    async def _set_idle(self, idle: bool) -> None:
+        await self._wakeups.set_idle(idle)
+        self._idle, self._busy_rounds = idle, 0
+
+    async def _listen(self) -> None:
+        while True:
+            if woken := await self._wakeups.wait(self._poll):
+                self._appetite.wake(woken)
+                self._bell.ring()
+
+    async def _close(self) -> None:
+        if self._listener is None:
+            return
+        await asyncio.gather(self._listener, return_exceptions=True)
+        try:
+            await self._wakeups.close()
+        except (Unavailable, UnknownOutcome) as error:
+            _log.info("the worker's registration stays until it is pruned: %s", error)

@@ -1,0 +1,107 @@
+"""From the way a handler ended to the one report of its attempt."""
+
+import asyncio
+import concurrent.futures
+from typing import Any
+
+from ...domain import commands as c
+from ...domain.errors import LeaseLost
+from ...domain.limits import RESULT_BYTES
+from ...domain.values import encode
+from ..durations import duration
+from ..handlers import Discard, Retry, Snooze
+from .attempt import Attempt, BadPayload, Cause, NotStarted
+from .errors import describe, job_error
+
+BAD_RESULT = "bad_result"
+BAD_PAYLOAD = "bad_payload"
+DISCARDED = "discarded"
+RETRY = "retry"
+STOPS = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+
+def conclude(attempt: Attempt, result: Any, error: BaseException | None) -> c.Report | None:
+    """Return the report, or None when there is nothing to say: completed already, or the lease is lost."""
+    if attempt.completed:
+        return None
+    if attempt.cause is Cause.TIMEOUT and not isinstance(error, NotStarted):
+        return timed_out(attempt)
+    if error is None:
+        stopped = result is None and attempt.seen
+        return _stopped(attempt) if stopped else _succeeded(attempt, result)
+    if isinstance(error, NotStarted) or (attempt.cause is not None and isinstance(error, STOPS)):
+        return _stopped(attempt)
+    if attempt.cause is Cause.LOST and isinstance(error, LeaseLost):
+        return None
+    try:
+        return _raised(attempt, error)
+    except Exception as bad:  # noqa: BLE001  a delay that is none, a reason that is no text
+        return _failed(attempt, describe(bad))
+
+
+def timed_out(attempt: Attempt) -> c.Report:
+    """Return the report of an attempt that ran too long."""
+    error = job_error("timeout", f"the handler ran longer than {attempt.job.timeout}")
+    return c.Timeout(error=error, draw=attempt.services.draw(), **_common(attempt))
+
+
+def released(attempt: Attempt) -> c.Report:
+    """Return the report that hands the job back."""
+    return c.Release(draw=attempt.services.draw(), **_common(attempt))
+
+
+def bad_result(report: c.Report, error: BaseException) -> c.Report:
+    """Return the failure that replaces a report which cannot be stored."""
+    found = describe(error)
+    return c.Fail(
+        origin=report.origin,
+        token=report.token,
+        draw=report.draw,
+        times=report.times,
+        error=job_error(BAD_RESULT, f"{found.type}: {found.message}"),
+    )
+
+
+def _common(attempt: Attempt) -> dict[str, Any]:
+    return {"origin": attempt.services.origin, "token": attempt.job.token, "times": attempt.times()}
+
+
+def _stopped(attempt: Attempt) -> c.Report | None:
+    if attempt.cause is Cause.LOST:
+        return None
+    if attempt.cause is Cause.CANCEL:
+        return c.ConfirmCancel(**_common(attempt))
+    return released(attempt)
+
+
+def _succeeded(attempt: Attempt, result: Any) -> c.Report:
+    text = attempt.result
+    if result is not None:
+        try:
+            text = encode("result", result, RESULT_BYTES)
+        except Exception as error:  # noqa: BLE001  values with code of their own may raise anything
+            return _failed(attempt, job_error(BAD_RESULT, describe(error).message))
+    return c.Succeed(
+        origin=attempt.services.origin, token=attempt.job.token, result=text, times=attempt.times()
+    )
+
+
+def _raised(attempt: Attempt, error: BaseException) -> c.Report:
+    """Return the report of a handler that raised; raises for a delay that is none."""
+    match error:
+        case Snooze():
+            delay = duration("delay", error.delay)
+            return c.Snooze(delay=delay, draw=attempt.services.draw(), **_common(attempt))
+        case Discard():
+            return c.Discard(error=job_error(DISCARDED, str(error.reason)), **_common(attempt))
+        case Retry():
+            delay = duration("delay", error.delay)
+            return c.Fail(error=job_error(RETRY, str(error.reason)), retry_in=delay, **_common(attempt))
+        case BadPayload():
+            return _failed(attempt, job_error(BAD_PAYLOAD, str(error)))
+        case _:
+            return _failed(attempt, describe(error))
+
+
+def _failed(attempt: Attempt, error: c.JobError) -> c.Report:
+    return c.Fail(error=error, draw=attempt.services.draw(), **_common(attempt))
