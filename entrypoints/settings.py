@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import environ
 
@@ -23,7 +24,7 @@ def _span(name: str):  # type: ignore[no-untyped-def]  # environ-config is untyp
 
 def _number(name: str, least: int, most: int):  # type: ignore[no-untyped-def]  # environ-config is untyped
     def convert(value: object) -> int:
-        return check_integer(name, int(value) if str(value).isdecimal() else value, least, most)
+        return check_integer(name, int(str(value)) if str(value).isdecimal() else value, least, most)
 
     return convert
 
@@ -38,10 +39,15 @@ def _switch(name: str):  # type: ignore[no-untyped-def]  # environ-config is unt
     return convert
 
 
-def _slots(value: object) -> dict[str, int]:
-    """Read ``mail:20,default:5``; a queue without a number gets 10 slots."""
+def _slots(value: object) -> dict[str, int] | None:
+    """Read ``mail:20,default:5`` or a table; a queue without a number gets 10 slots."""
+    if value is None:
+        return None
     if isinstance(value, dict):
-        return value
+        return {
+            check_name("queues", str(name)): check_integer("queues", number, 1, 10_000)
+            for name, number in value.items()
+        }
     slots = {}
     for part in str(value).split(","):
         name, _, number = part.strip().rpartition(":")
@@ -64,8 +70,16 @@ class Settings:
     )
     data_dir: str = environ.var(default=".fencepost", help="folder of the embedded PostgreSQL")
     pg_bindir: str | None = environ.var(default=None, help="folder of the server programs to embed")
-    queues: dict[str, int] = environ.var(
-        default="default:10", converter=_slots, help="queues and slots of a worker: mail:20,default:5"
+    queues: dict[str, int] | None = environ.var(
+        default=None,
+        converter=_slots,
+        help="queues and slots of a worker: mail:20,default:5; else what its handlers name, 10 slots each",
+    )
+    build: str | None = environ.var(default=None, help="the deployed version; kept in a worker's events")
+    heartbeat: timedelta | None = environ.var(
+        default=None,
+        converter=lambda value: None if value is None else duration("heartbeat", value),
+        help="period of a worker's heartbeats; else a third of the shortest lease held",
     )
     drain_grace: timedelta = environ.var(
         default="30s", converter=_span("drain_grace"), help="time to finish on a stop"
@@ -82,7 +96,7 @@ class Settings:
 
 def names() -> list[str]:
     """Return the names of all settings."""
-    return [field.name for field in Settings.__attrs_attrs__]
+    return list(Settings.__annotations__)
 
 
 def load(
@@ -95,9 +109,9 @@ def load(
     Raises InvalidInput for a name that does not exist (with the nearest one) and for a value that breaks its rule.
     """
     environment = os.environ if environment is None else environment
-    merged: dict[str, object] = {}
+    merged: dict[str, Any] = {}
     if file.is_file():
-        merged |= {_known(name, str(file)): value for name, value in tomllib.loads(file.read_text()).items()}
+        merged |= {_known(name, str(file)): value for name, value in _parsed(file).items()}
     merged |= {
         _known(name.removeprefix(PREFIX).lower(), "the environment"): value
         for name, value in environment.items()
@@ -105,6 +119,13 @@ def load(
     }
     merged |= {_known(name, "flags"): value for name, value in (flags or {}).items() if value is not None}
     return environ.to_config(Settings, {PREFIX + name.upper(): value for name, value in merged.items()})
+
+
+def _parsed(file: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InvalidInput(str(file), f"must be TOML: {error}") from error
 
 
 def database_url(settings: Settings, environment: Mapping[str, str] | None = None) -> str | None:

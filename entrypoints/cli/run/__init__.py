@@ -1,0 +1,1 @@
+"""The commands that run until they are told to stop."""

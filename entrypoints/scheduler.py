@@ -1,0 +1,37 @@
+"""A scheduler process: ends expired leases."""
+
+import asyncio
+import logging
+
+from ..application.reaping import Reaper
+from .container import Container, closed
+from .startup import ready
+from .stopping import StopRequests, stop_requests
+
+_log = logging.getLogger(__name__)
+
+
+def run_scheduler(container: Container) -> int:
+    """Run until told to stop: exit code 0, or 1 when told twice; raises MigrationsPending."""
+    return asyncio.run(_serve(container))
+
+
+async def _serve(container: Container) -> int:
+    with stop_requests() as requests:
+        if not await ready(container, requests.stopping):
+            return 0
+        reaper = container.reaper()
+        _log.info("scheduler started", extra={"reap_every": container.settings().reap_every.total_seconds()})
+        obedience = asyncio.ensure_future(_obey(requests, reaper))
+        try:
+            await reaper.run()
+        finally:
+            obedience.cancel()
+            await closed(container)
+        _log.info("scheduler stopped")
+        return 1 if requests.aborting.is_set() else 0
+
+
+async def _obey(requests: StopRequests, reaper: Reaper) -> None:
+    await requests.stopping.wait()
+    reaper.stop()

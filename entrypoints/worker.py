@@ -1,0 +1,66 @@
+"""A worker process: from its app to its exit code."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ..application.worker.runtime import Worker
+from .container import Container, worker_closed
+from .startup import ready
+from .stopping import LEAVE_WITHIN, StopRequests, leave_within, stop_requests
+
+_log = logging.getLogger(__name__)
+
+
+def run_worker(container: Container) -> int:
+    """Run until told to stop: exit code 0, or 1 when told twice.
+
+    Raises MigrationsPending, InvalidInput for settings no worker can have, and what broke the worker.
+    """
+    container.worker_settings()
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        code = runner.run(_serve(container))
+        leave_within(LEAVE_WITHIN, code)
+    return code
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop  # noqa: PLC0415 - not there on every platform
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _serve(container: Container) -> int:
+    with stop_requests() as requests:
+        if not await ready(container, requests.stopping):
+            return 0
+        settings, worker = container.worker_settings(), container.worker()
+        _warn_of_idle_handlers(container)
+        _log.info("worker started", extra={"worker": settings.worker, "queues": dict(settings.queues)})
+        obedience = asyncio.ensure_future(_obey(requests, worker))
+        try:
+            await worker.run()
+        finally:
+            obedience.cancel()
+            await worker_closed(container)
+        code = 1 if requests.aborting.is_set() else 0
+        _log.info("worker stopped", extra={"worker": settings.worker, "exit_code": code})
+        return code
+
+
+async def _obey(requests: StopRequests, worker: Worker) -> None:
+    await requests.stopping.wait()
+    _log.info("stopping: no new claims, handlers may finish within the drain grace")
+    worker.stop()
+    await requests.aborting.wait()
+    _log.warning("aborting: leases run out by themselves")
+    worker.abort()
+
+
+def _warn_of_idle_handlers(container: Container) -> None:
+    served = container.worker_settings().queues
+    for handler in container.handlers():
+        if handler.queue not in served:
+            _log.warning("queue %s of type %s is not served by this worker", handler.queue, handler.type)
