@@ -24,9 +24,10 @@ class InvalidInput(FencepostError):
     def __init__(self, field: str, rule: str, inside: tuple[str | int, ...] = ()) -> None:
         """Name the field by a dotted path such as ``retry.base`` and say what must hold.
 
-        ``inside`` leads on into a JSON value. ``path`` has every step: keys may hold dots, so ``field`` is for people.
+        ``inside`` leads on into a JSON value: the whole document when ``field`` is empty. ``path`` has every step;
+        ``field`` is for people, since keys may hold dots.
         """
-        self.path: tuple[str | int, ...] = (*field.split("."), *inside)
+        self.path: tuple[str | int, ...] = (*(field.split(".") if field else ()), *inside)
         self.field = field + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside)
         self.rule = rule
         super().__init__(f"{self.field}: {rule}")
