@@ -4,7 +4,7 @@ All arithmetic is done on integers below 2**53 and one float multiplication, so 
 same number from the same policy and draw.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from math import floor
 from typing import Any, assert_never
@@ -56,11 +56,15 @@ def _check_delays(_: object, __: object, value: tuple[timedelta, ...]) -> None:
         raise InvalidInput("retry.delays", "each must be between 0 and 100 years")
 
 
+def _own(delays: Iterable[timedelta]) -> tuple[timedelta, ...]:
+    return tuple(delays)
+
+
 @frozen
 class Delays:
     """A list of waits, one per failure; the last one repeats."""
 
-    delays: tuple[timedelta, ...] = field(converter=tuple, validator=_check_delays)
+    delays: tuple[timedelta, ...] = field(converter=_own, validator=_check_delays)
 
 
 RetryPolicy = Exponential | Constant | Delays

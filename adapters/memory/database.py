@@ -51,6 +51,9 @@ class MemoryDatabase:
         """Start empty: no job, no event, no known queue."""
         self.clock = clock
         self.jobs: dict[int, Job] = {}
+        """By job_id, and in its order."""
+        self.log: list[JobEvent | ControlEvent] = []
+        """Everything in order of positions, which count from 1 without gaps."""
         self.job_events: dict[int, list[JobEvent]] = {}
         self.control_events: list[ControlEvent] = []
         self.queues: dict[str, datetime | None] = {}
@@ -62,7 +65,6 @@ class MemoryDatabase:
         self.listeners: dict[str, Listener] = {}
         self._locks: Counter[int] = Counter()
         self._job_ids = count(1)
-        self._positions = count(1)
         self._mutex = RLock()
 
     @contextmanager
@@ -96,14 +98,18 @@ class MemoryDatabase:
         """Write an event and the row that follows from it, and wake idle workers when the job waits again."""
         job = applied(self.jobs.get(event.job_id), event)
         self.jobs[job.job_id] = job
-        self.job_events.setdefault(job.job_id, []).append(evolve(event, position=next(self._positions)))
+        placed = evolve(event, position=len(self.log) + 1)
+        self.log.append(placed)
+        self.job_events.setdefault(job.job_id, []).append(placed)
         if job.state is State.PENDING:
             self.wake(job.queue)
         return job
 
     def append_control(self, event: ControlEvent) -> None:
-        """Write a control event; its position comes from the same counter."""
-        self.control_events.append(evolve(event, position=next(self._positions)))
+        """Write a control event; its position is the next in the same log."""
+        placed = evolve(event, position=len(self.log) + 1)
+        self.log.append(placed)
+        self.control_events.append(placed)
 
     def wake(self, queue: str) -> None:
         """Hint to idle workers of the queue that work may be waiting."""

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
+from itertools import islice
 
 from ...application.ports.event_log import LogFilter
 from ...domain.event import ControlEvent, JobEvent
@@ -28,10 +29,8 @@ class MemoryEventLog:
 
     async def page(self, where: LogFilter, *, after: int = 0, limit: int = 100) -> Sequence[Event]:
         """Return the global log by position."""
-        everything: list[Event] = [event for events in self._database.job_events.values() for event in events]
-        everything += self._database.control_events
-        found = [event for event in everything if _position(event) > after and _matches(event, where)]
-        return sorted(found, key=_position)[:limit]
+        found = (event for event in islice(self._database.log, after, None) if _matches(event, where))
+        return list(islice(found, limit))
 
     async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
         """Yield each job's events, then its row, as they were when the first was asked for."""
@@ -62,11 +61,6 @@ def _subject(event: Event) -> str:
 
 def _subject_of(job_id: int) -> str:
     return f"job:{job_id}"
-
-
-def _position(event: Event) -> int:
-    assert event.position is not None
-    return event.position
 
 
 def _matches(event: Event, where: LogFilter) -> bool:

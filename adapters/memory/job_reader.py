@@ -23,8 +23,11 @@ class MemoryJobReader:
 
     async def page(self, where: JobFilter, *, below: int | None = None, limit: int = 100) -> Sequence[Job]:
         """Return jobs newest first."""
-        newest_first = sorted(self._matching(where), key=lambda job: -job.job_id)
-        return [job for job in newest_first if below is None or job.job_id < below][:limit]
+        newest_first = reversed(self._database.jobs.values())
+        found = (
+            job for job in newest_first if (below is None or job.job_id < below) and _matches(job, where)
+        )
+        return list(islice(found, limit))
 
     async def count(self, where: JobFilter, most: int = 10_000) -> int:
         """Count, stopping at ``most``."""

@@ -41,9 +41,7 @@ class MemoryJobStore:
     async def claimed_by(self, claim_id: str) -> Sequence[ClaimedJob]:
         """Return the jobs still running under one claim call, by job_id."""
         with self._database.transaction():
-            return [
-                _claimed(job) for _, job in sorted(self._database.jobs.items()) if job.claim_id == claim_id
-            ]
+            return [_claimed(job) for job in self._database.jobs.values() if job.claim_id == claim_id]
 
     async def report(self, reports: Sequence[Report]) -> Sequence[Verdict]:
         """Apply reports, at most one per job."""
@@ -60,7 +58,7 @@ class MemoryJobStore:
         """Expire lapsed leases in job_id order."""
         with self._database.transaction() as now:
             probe = Expire(origin=REAPER)
-            jobs = (job for _, job in sorted(self._database.jobs.items()) if job.state is State.RUNNING)
+            jobs = (job for job in self._database.jobs.values() if job.state is State.RUNNING)
             lapsed = [job for job in jobs if self._free(job) and matching_rule(job, probe, now)][:limit]
             for job, draw in zip(lapsed, draws[: len(lapsed)], strict=True):
                 self._apply(job, Expire(origin=REAPER, draw=draw), now)

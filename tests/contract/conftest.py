@@ -1,0 +1,30 @@
+"""Memory and PostgreSQL side by side."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from support.stores import Clock, Lockstep, Stores, memory_stores, postgres_stores
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The one clock that all databases of a test read."""
+    return Clock()
+
+
+@pytest.fixture
+async def lockstep(database: str, clock: Clock) -> AsyncIterator[Lockstep]:
+    """Memory and each PostgreSQL in turn, to be driven together."""
+    async with postgres_stores(database, clock) as postgres:
+        yield Lockstep(memory_stores(clock), postgres, clock)
+
+
+@pytest.fixture(params=["memory", "pg18", "pg15"])
+async def stores(request: pytest.FixtureRequest, clock: Clock) -> AsyncIterator[Stores]:
+    """Each adapter in turn, for promises that are simplest to state for one."""
+    if request.param == "memory":
+        yield memory_stores(clock)
+        return
+    async with postgres_stores(request.getfixturevalue("database"), clock) as postgres:
+        yield postgres
