@@ -13,13 +13,13 @@ from .connector import Connector, Timeouts
 from .outcome import Outcome
 from .pool import Pool
 from .query import Plan, Query, Row, Rows, run_plan_async
+from .snapshot import SNAPSHOT, Snapshot
 from .tables import tables
 
 T = TypeVar("T")
 TRIES = 5
 """Runs of a plan that the server rolled back for others' sake, or that broke with its connection before COMMIT."""
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 LOCALLY = "SELECT set_config(name, setting, true) FROM unnest(%s::text[], %s::text[]) AS s (name, setting)"
 
 
@@ -74,18 +74,22 @@ class Database:
             return await self.run(lambda: _single(query))
         return await self._repeated(lambda outcome: self._autocommitted(query, outcome))
 
-    async def stream(self, query: Query, batch: int = 1_000) -> AsyncIterator[Row]:
-        """Yield rows through a server-side cursor, from one read-only snapshot."""
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """Read several things as they were at one moment; errors are translated as by ``run``."""
         outcome = Outcome()
         async with _translating(outcome), self._pool.connection(outcome) as connection:
             await connection.execute(SNAPSHOT)
             await self._prepare_transaction(connection)
-            async with connection.cursor("stream", binary=True) as cursor:
-                cursor.itersize = batch
-                await cursor.execute(query.statement.sql, query.values)
-                async for row in cursor:
-                    yield row
+            yield Snapshot(connection)
             await connection.execute("COMMIT")
+
+    async def stream(self, query: Query, batch: int = 1_000) -> AsyncIterator[Row]:
+        """Yield rows through a server-side cursor, from one read-only snapshot."""
+        async with self.snapshot() as snapshot:
+            async for rows in snapshot.batches(query, batch):
+                for row in rows:
+                    yield row
 
     async def _repeated(self, attempt: Callable[[Outcome], Awaitable[T]]) -> T:
         for tries_left in reversed(range(TRIES)):
