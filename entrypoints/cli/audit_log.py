@@ -9,20 +9,19 @@ from attrs import define, field
 from cyclopts import Parameter
 
 from ...application.ports.event_log import LogFilter
-from ...domain.event import JobEvent
 from ...domain.values import check_integer
 from .flags import PLAIN, Flags, Output
 from .inputs import since as moment_since
 from .output import chosen, emit_many
 from .session import session
 from .terminal import say
-from .views import event_record
+from .views import log_record
 
 if TYPE_CHECKING:
     from ...application.ports.event_log import EventLog
-    from ...domain.event import ControlEvent
+    from ...domain.event import ControlEvent, JobEvent
 
-COLUMNS = ("position", "at", "about", "name", "state", "attempt", "actor", "reason", "data")
+COLUMNS = ("position", "at", "subject", "name", "state", "attempt", "actor", "reason", "data")
 LIMIT_MOST = 10_000
 FOLLOW_EVERY = 1.0
 LATE = timedelta(seconds=30)
@@ -54,7 +53,7 @@ async def log(  # noqa: PLR0913 - an argument for each flag
             await _follow(Tail(events, where, after, limit), flags)
             return
         page = await events.page(where, after=after, limit=limit)
-    emit_many(flags.output, map(_record, page), COLUMNS)
+    emit_many(flags.output, map(log_record, page), COLUMNS)
     if len(page) == limit:
         say(f"there may be more: --after {page[-1].position}")
 
@@ -62,7 +61,7 @@ async def log(  # noqa: PLR0913 - an argument for each flag
 async def _follow(tail: "Tail", flags: Flags) -> None:
     output: Output = "table" if chosen(flags.output) == "table" else "ndjson"
     async for batch in tail.batches():
-        emit_many(output, map(_record, batch), COLUMNS)
+        emit_many(output, map(log_record, batch), COLUMNS)
 
 
 @define
@@ -97,8 +96,3 @@ class Tail:
             after = page[-1].position or after
             if len(page) < self.limit:
                 return
-
-
-def _record(event: "JobEvent | ControlEvent") -> dict[str, Any]:
-    about = f"job:{event.job_id}" if isinstance(event, JobEvent) else event.subject
-    return {"about": about, **event_record(event)}

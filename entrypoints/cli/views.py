@@ -4,10 +4,10 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from ...domain import retry
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.facts import instant
 from ...domain.job import Job
+from ...domain.retry import Constant, Delays, RetryPolicy
 
 
 def job_record(job: Job) -> dict[str, Any]:
@@ -26,13 +26,14 @@ def job_record(job: Job) -> dict[str, Any]:
         "expiries": job.expiries,
         "idle_returns": job.idle_returns,
         "worker": job.worker,
+        "claim_id": job.claim_id,
         "lease_expires_at": _moment(job.lease_expires_at),
         "heartbeats": job.heartbeats,
         "cancel_requested_at": _moment(job.cancel_requested_at),
         "dismissed": job.dismissed,
         "timeout": _seconds(job.timeout),
         "lease": _seconds(job.lease),
-        "retry": retry.describe(job.retry),
+        "retry": _retry(job.retry),
         "effect_key": job.effect_key,
         "seq": job.seq,
         "payload": _json(job.payload),
@@ -44,6 +45,7 @@ def job_event_record(event: JobEvent) -> dict[str, Any]:
     """Return an event with what it carries; absent facts are left out."""
     record = {
         "position": event.position,
+        "subject": f"job:{event.job_id}",
         "job_id": event.job_id,
         "seq": event.seq,
         "at": instant(event.at),
@@ -89,12 +91,31 @@ def event_record(event: JobEvent | ControlEvent) -> dict[str, Any]:
     return job_event_record(event) if isinstance(event, JobEvent) else control_event_record(event)
 
 
+def log_record(event: JobEvent | ControlEvent) -> dict[str, Any]:
+    """Return an event of the global log: ``data`` holds digests of the payload and result that it leaves out."""
+    record = event_record(event)
+    return {name: value for name, value in record.items() if name not in {"payload", "result"}}
+
+
 def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else instant(moment)
 
 
 def _seconds(duration: timedelta | None) -> float | None:
-    return None if duration is None else duration.total_seconds()
+    if duration is None:
+        return None
+    seconds = duration.total_seconds()
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def _retry(policy: RetryPolicy) -> dict[str, Any]:
+    match policy:
+        case Constant(delay=delay):
+            return {"policy": "constant", "delay": _seconds(delay)}
+        case Delays(delays=delays):
+            return {"policy": "delays", "delays": [_seconds(delay) for delay in delays]}
+        case _:
+            return {"policy": "exponential", "base": _seconds(policy.base), "cap": _seconds(policy.cap)}
 
 
 def _json(text: str | None) -> Any:

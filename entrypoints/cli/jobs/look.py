@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ....domain.errors import JobNotFound
+from ....domain.event import ControlEvent, JobEvent
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
 from ..output import emit_many, emit_one
@@ -52,5 +53,6 @@ async def history(job_id: int, /, *, flags: Flags = PLAIN) -> None:
         evidence = await container.event_log().evidence(job_id)
     if not events and not evidence:
         raise JobNotFound(f"there is no job {job_id}")
-    log = sorted([*events, *evidence], key=lambda event: event.position or 0)
+    log: list[JobEvent | ControlEvent] = [*events, *evidence]
+    log.sort(key=lambda event: event.position or 0)
     emit_many(flags.output, map(event_record, log), EVENT_COLUMNS)

@@ -1,0 +1,45 @@
+"""`fencepost up`."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ....domain.errors import InvalidInput
+from ....domain.values import check_integer
+from ..flags import PLAIN, Flags
+
+
+def up(
+    *,
+    app: Annotated[
+        str | None, Parameter(help="MODULE:APP whose jobs to run; without it no worker runs.")
+    ] = None,
+    workers: Annotated[int, Parameter(help="Worker processes.")] = 1,
+    queues: Annotated[
+        str | None,
+        Parameter(help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each."),
+    ] = None,
+    port: Annotated[str | None, Parameter(help="Port of the HTTP API [8470]; 0 takes a free one.")] = None,
+    data_dir: Annotated[str | None, Parameter(help="Folder of the embedded PostgreSQL [.fencepost].")] = None,
+    flags: Flags = PLAIN,
+) -> int:
+    """Run everything on an embedded PostgreSQL: API, scheduler, workers.
+
+    The data stay in --data-dir. SIGTERM or SIGINT ends it all with exit code 0, PostgreSQL included.
+    """
+    from ... import logs  # noqa: PLC0415 - --help needs none of it
+    from ...redaction import redacted  # noqa: PLC0415
+    from ...settings import load  # noqa: PLC0415
+    from ...up import Plan, run_up  # noqa: PLC0415
+    from ..output import emit_one  # noqa: PLC0415
+
+    check_integer("workers", workers, 1, 64)
+    if flags.database_url is not None:
+        raise InvalidInput("database_url", "must not be given: `up` runs its own database")
+    logs.configure()
+    settings = load(flags.settings | {"queues": queues, "api_port": port, "data_dir": data_dir})
+
+    def greet(api: str, dsn: str) -> None:
+        emit_one(flags.output, {"api": api, "database": redacted(dsn)})
+
+    return run_up(Plan(settings=settings, app=app, workers=workers, ready=greet))

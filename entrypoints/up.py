@@ -1,0 +1,126 @@
+"""Everything on one machine: an embedded PostgreSQL, and API, scheduler and workers as child processes."""
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+from ..adapters.embedded import EmbeddedPostgres
+from ..adapters.postgres.migrations import migrate
+from .crew import ChildFailed, Crew
+from .settings import Settings
+from .stopping import StopRequests, stop_requests
+
+_log = logging.getLogger(__name__)
+MARGIN = 15.0
+"""Seconds that stopping a child may take beyond the drain grace."""
+ABORT_WITHIN = 3.0
+API_LOOK = 0.05
+
+
+@frozen(kw_only=True)
+class Plan:
+    """What to run; ``ready`` is told the API's address and the database's once both answer."""
+
+    settings: Settings
+    app: str | None
+    workers: int
+    ready: Callable[[str, str], None]
+
+
+def run_up(plan: Plan) -> int:
+    """Run until told to stop: exit code 0, or 1 when told twice.
+
+    Raises ChildFailed, EmbeddedError, InvalidInput.
+    """
+    return asyncio.run(_serve(plan))
+
+
+async def _serve(plan: Plan) -> int:
+    settings = plan.settings
+    bindir = None if settings.pg_bindir is None else Path(settings.pg_bindir)
+    server = EmbeddedPostgres(Path(settings.data_dir), bindir)
+    with stop_requests() as requests:
+        running = await asyncio.to_thread(server.start)
+        try:
+            await asyncio.to_thread(migrate, running.dsn, settings.schema)
+            await _with_crew(plan, running.dsn, requests)
+        finally:
+            if not running.adopted:
+                await asyncio.to_thread(server.stop)
+        _log.info("everything has stopped")
+        return 1 if requests.aborting.is_set() else 0
+
+
+async def _with_crew(plan: Plan, dsn: str, requests: StopRequests) -> None:
+    settings = plan.settings
+    port = settings.api_port or _free_port()
+    crew = Crew({"FENCEPOST_DATABASE_URL": dsn, "FENCEPOST_SCHEMA": settings.schema})
+    work = [
+        crew.keep("api", "api", "--host", settings.api_host, "--port", str(port)),
+        crew.keep("scheduler", "scheduler"),
+        *_workers(plan, crew),
+    ]
+    members = [asyncio.ensure_future(member) for member in work]
+    greeting = asyncio.ensure_future(_greet(plan, dsn, port))
+    stopping = asyncio.ensure_future(requests.stopping.wait())
+    try:
+        await asyncio.wait({stopping, *members}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        greeting.cancel()
+        stopping.cancel()
+        await _stop(crew, requests, settings.drain_grace.total_seconds() + MARGIN)
+        ended = await asyncio.gather(*members, return_exceptions=True)
+    if failed := [end for end in ended if isinstance(end, ChildFailed)]:
+        raise failed[0]
+
+
+def _workers(plan: Plan, crew: Crew) -> list[Awaitable[None]]:
+    if plan.app is None:
+        return []
+    grace = f"{plan.settings.drain_grace.total_seconds()}s"
+    command = ["worker", plan.app, "--drain-grace", grace]
+    if plan.settings.queues:
+        slots = ",".join(f"{queue}:{number}" for queue, number in plan.settings.queues.items())
+        command += ["--queues", slots]
+    return [crew.keep(f"worker {number}", *command) for number in range(1, plan.workers + 1)]
+
+
+async def _stop(crew: Crew, requests: StopRequests, within: float) -> None:
+    """Stop the crew; a second request makes it abort."""
+    stop = asyncio.ensure_future(crew.stop(within))
+    aborting = asyncio.ensure_future(requests.aborting.wait())
+    await asyncio.wait({stop, aborting}, return_when=asyncio.FIRST_COMPLETED)
+    aborting.cancel()
+    if not stop.done():
+        crew.tell(signal.SIGTERM)
+        await asyncio.wait({stop}, timeout=ABORT_WITHIN)
+        crew.tell(signal.SIGKILL)
+    await stop
+
+
+async def _greet(plan: Plan, dsn: str, port: int) -> None:
+    host = plan.settings.api_host
+    while not await _answers(host, port):  # noqa: ASYNC110 - another process acts
+        await asyncio.sleep(API_LOOK)
+    plan.ready(f"http://{host}:{port}", dsn)
+
+
+async def _answers(host: str, port: int) -> bool:
+    with suppress(OSError):
+        _, writer = await asyncio.open_connection(host, port)
+        writer.close()
+        return True
+    return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
