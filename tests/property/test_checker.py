@@ -86,10 +86,7 @@ def test_no_event_can_be_deleted_unseen(story: Story, data: st.DataObject) -> No
 
 @given(stories(least=5), st.data())
 def test_no_two_events_can_be_swapped_unseen(story: Story, data: st.DataObject) -> None:
-    """Two events in each other's place, with each other's seq and position, do not make a history.
-
-    Unless both say the same, or are two edits or two endings of the same kind with nothing to tell them apart.
-    """
+    """Two neighbours in each other's place do not make a history, unless both are of one kind."""
     if len(story.events) < 2:
         return
     first = data.draw(st.integers(0, len(story.events) - 2))
