@@ -1,0 +1,285 @@
+"""What becomes of a job when its handler returns or raises."""
+
+import asyncio
+from contextvars import ContextVar
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from support.workshop import Workshop, gate
+
+from fencepost.application.context import Context
+from fencepost.application.handlers import Discard, Retry, Snooze
+from fencepost.domain.limits import ERROR_BYTES
+from fencepost.domain.vocabulary import State
+
+
+class Speechless(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise RuntimeError("no words")
+
+
+def deep(depth: int = 0) -> int:
+    """Recurse without end."""
+    return deep(depth + 1) + 1
+
+
+async def test_a_returned_value_becomes_the_result(shop: Workshop) -> None:
+    """The value comes back as JSON, with the times the handler ran."""
+
+    async def add(ctx: Context, a: int, b: int) -> dict[str, int]:
+        return {"sum": a + b}
+
+    shop.handle(add)
+    job = await shop.submit(payload='{"a":1,"b":9007199254740993}')
+    await shop.start()
+    assert shop.job(job).result == '{"sum":9007199254740994}'
+    assert shop.last(job).ran is not None
+    assert shop.events(job) == ["enqueued", "claimed", "succeeded"]
+
+
+async def test_nothing_returned_is_no_result(shop: Workshop) -> None:
+    """A handler without a return value succeeds with result None."""
+
+    async def silent(ctx: Context) -> None:
+        pass
+
+    shop.handle(silent)
+    job = await shop.submit()
+    await shop.start()
+    assert (shop.state(job), shop.job(job).result) == (State.SUCCEEDED, None)
+
+
+async def test_snooze_discard_and_retry_do_what_they_say(shop: Workshop) -> None:
+    """A handler can put its job off for free, end it, or choose the wait after a failure."""
+
+    async def act(ctx: Context, what: str) -> None:
+        raise {"snooze": Snooze("10m"), "discard": Discard("no use"), "retry": Retry(7, "soon")}[what]
+
+    shop.handle(act)
+    snoozed, discarded, retried = [
+        await shop.submit(payload=f'{{"what":"{what}"}}') for what in ("snooze", "discard", "retry")
+    ]
+    await shop.start()
+    assert shop.job(snoozed).run_at - shop.last(snoozed).at == timedelta(minutes=10)
+    assert shop.job(snoozed).failures == 0
+    assert (shop.state(discarded), shop.error(discarded)["message"]) == (State.DEAD, "no use")
+    assert shop.job(retried).run_at - shop.last(retried).at == timedelta(seconds=7)
+    assert shop.job(retried).failures == 1
+
+
+@pytest.mark.parametrize("delay", [-1, "soon", None, float("nan")])
+async def test_an_impossible_snooze_is_a_failure(shop: Workshop, delay: object) -> None:
+    """A delay that is none fails the attempt and names the rule."""
+
+    async def act(ctx: Context) -> None:
+        raise Snooze(delay)
+
+    shop.handle(act)
+    job = await shop.submit()
+    await shop.start()
+    assert shop.error(job)["type"] == "InvalidInput"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SystemExit(3),
+        KeyboardInterrupt(),
+        asyncio.CancelledError(),
+        Speechless(),
+        ValueError("x" * 50_000_000),
+        ValueError("a\x00b\ud800"),
+        ExceptionGroup("several", [ValueError("one"), TypeError("two")]),
+        BaseExceptionGroup("worse", [SystemExit()]),
+        StopAsyncIteration(),
+        MemoryError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_whatever_a_handler_raises_is_one_failure_and_the_worker_lives(
+    shop: Workshop, error: BaseException
+) -> None:
+    """Odd exceptions give one failed event with bounded, storable text, and the next job runs."""
+
+    async def fail(ctx: Context) -> None:
+        raise error
+
+    async def fine(ctx: Context) -> str:
+        return "alive"
+
+    shop.handle(fail)
+    shop.handle(fine, type="fine")
+    job = await shop.submit(max_attempts=1)
+    await shop.start()
+    after = await shop.submit(type="fine")
+    await shop.advance(2)
+    assert shop.events(job) == ["enqueued", "claimed", "failed"]
+    assert sum(len(text.encode()) for text in shop.error(job).values()) <= ERROR_BYTES
+    assert "\x00" not in shop.error(job)["message"]
+    assert shop.state(after) is State.SUCCEEDED
+
+
+async def test_a_huge_traceback_is_cut(shop: Workshop) -> None:
+    """A RecursionError keeps its innermost frames within the limit."""
+
+    async def fail(ctx: Context) -> None:
+        deep()
+
+    shop.handle(fail)
+    job = await shop.submit()
+    await shop.start()
+    assert shop.error(job)["type"] == "RecursionError"
+    assert "in deep" in shop.error(job)["traceback"]
+
+
+async def test_a_chain_of_exceptions_keeps_its_cause(shop: Workshop) -> None:
+    """What caused an exception is in its traceback."""
+
+    async def fail(ctx: Context) -> None:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ValueError("second") from error
+
+    shop.handle(fail)
+    job = await shop.submit()
+    await shop.start()
+    assert shop.error(job)["message"] == "second"
+    assert "caused by KeyError: 'first'" in shop.error(job)["traceback"]
+
+
+class Loud:
+    """A value whose representation raises."""
+
+    def __repr__(self) -> str:
+        """Fail."""
+        raise RuntimeError("no words")
+
+
+def endless() -> list[Any]:
+    """A list that contains itself."""
+    loop: list[Any] = []
+    loop.append(loop)
+    return loop
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{1}, Decimal(1), timedelta(1), float("nan"), b"x", endless(), "\x00", "\ud800", "x" * 300_000, Loud()],
+    ids=lambda value: type(value).__name__,
+)
+async def test_a_result_that_is_no_json_fails_the_attempt(shop: Workshop, value: object) -> None:
+    """The job is not left running: it fails as bad_result, like any failure."""
+
+    async def give(ctx: Context) -> object:
+        return value
+
+    shop.handle(give)
+    job = await shop.submit()
+    await shop.start()
+    assert (shop.state(job), shop.error(job)["type"]) == (State.PENDING, "bad_result")
+
+
+@pytest.mark.parametrize("payload", ["[1]", "null", "{", '{"a":1,"a":2}', "[" * 100_000, None])
+async def test_a_payload_that_cannot_be_read_fails_only_its_own_job(
+    shop: Workshop, payload: str | None
+) -> None:
+    """The other four of the batch complete at once."""
+
+    async def fine(ctx: Context) -> None:
+        pass
+
+    shop.handle(fine)
+    first = await shop.submit(times=2)
+    bad = await shop.submit(payload=payload)
+    await shop.submit(times=2)
+    await shop.start()
+    states = [shop.state(job) for job in range(first, first + 5) if job != bad]
+    assert states == [State.SUCCEEDED] * 4
+    assert shop.error(bad)["type"] == "bad_payload"
+
+
+async def test_arguments_that_cannot_be_bound_fail_only_their_own_job(shop: Workshop) -> None:
+    """An exception of the binding is that job's failure."""
+
+    def bind(payload: dict[str, Any]) -> dict[str, Any]:
+        return {"number": int(payload["number"])}
+
+    async def square(ctx: Context, number: int) -> int:
+        return number**2
+
+    shop.handle(square, bind=bind)
+    good, bad, missing = [
+        await shop.submit(payload=text) for text in ('{"number":"3"}', '{"number":"x"}', "{}")
+    ]
+    await shop.start()
+    assert shop.job(good).result == "9"
+    assert [shop.error(job)["type"] for job in (bad, missing)] == ["bad_payload"] * 2
+
+
+async def test_each_handler_has_context_variables_of_its_own(shop: Workshop) -> None:
+    """What one handler sets, the next one does not see."""
+    variable: ContextVar[int] = ContextVar("variable", default=0)
+
+    async def count(ctx: Context) -> int:
+        variable.set(variable.get() + 1)
+        await asyncio.sleep(0)
+        return variable.get()
+
+    shop.handle(count)
+    first = await shop.submit(times=3)
+    await shop.start()
+    assert [shop.job(job).result for job in range(first, first + 3)] == ["1"] * 3
+
+
+async def test_a_handlers_own_timeout_is_its_own(shop: Workshop) -> None:
+    """asyncio.timeout inside a handler ends only what it wraps."""
+
+    async def patient(ctx: Context) -> str:
+        try:
+            async with asyncio.timeout(0):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            return "went on"
+        return "not reached"
+
+    shop.handle(patient)
+    job = await shop.submit()
+    await shop.start()
+    assert shop.job(job).result == '"went on"'
+
+
+async def test_no_more_handlers_run_than_there_are_slots(shop: Workshop) -> None:
+    """Only free slots are claimed for: with two slots the third job stays pending until one is free."""
+    shop.set(queues={"default": 2})
+    event, wait = gate()
+    shop.handle(wait)
+    first = await shop.submit(times=5)
+    await shop.start()
+    assert [shop.state(job) for job in range(first, first + 5)] == [State.RUNNING] * 2 + [State.PENDING] * 3
+    event.set()
+    await shop.advance(1)
+    assert {shop.state(job) for job in range(first, first + 5)} == {State.SUCCEEDED}
+    assert all(shop.job(job).attempt == 1 for job in range(first, first + 5))
+
+
+async def test_queues_do_not_take_each_others_slots(shop: Workshop) -> None:
+    """A full queue leaves the other queue's slots alone."""
+    shop.set(queues={"slow": 1, "default": 1})
+    _, wait = gate()
+
+    async def quick(ctx: Context) -> None:
+        pass
+
+    shop.handle(wait)
+    shop.handle(quick, type="quick")
+    slow = await shop.submit(queue="slow", times=2)
+    fast = await shop.submit(type="quick", times=3)
+    await shop.start()
+    assert [shop.state(slow), shop.state(slow + 1)] == [State.RUNNING, State.PENDING]
+    assert {shop.state(job) for job in range(fast, fast + 3)} == {State.SUCCEEDED}
