@@ -44,6 +44,13 @@ def queues_served(settings: Settings, handlers: Handlers) -> dict[str, int]:
     return settings.queues or dict.fromkeys(sorted(handlers.queues), SLOTS)
 
 
+def pending_migrations(dsn: str, settings: Settings) -> list[str]:
+    """Return the versions that the database's schema lacks; raises Unavailable."""
+    from ..adapters.postgres import migrations  # noqa: PLC0415 - Alembic is heavy, and few ask
+
+    return migrations.pending(dsn, settings.schema)
+
+
 class Container(containers.DeclarativeContainer):
     """One process's objects; everything is made when first asked for."""
 
@@ -70,6 +77,7 @@ class Container(containers.DeclarativeContainer):
     transactions = providers.Singleton(PostgresTransactions, dsn, database)
     submitting = providers.Singleton(Submitting, submitter, principal)
     operating = providers.Singleton(Operating, job_store, time)
+    pending_migrations = providers.Callable(pending_migrations, dsn, settings)
 
     single = providers.Factory(
         Database, dsn, schema=settings.provided.schema, pool_size=1, pooled=settings.provided.pooler

@@ -1,0 +1,1 @@
+"""The HTTP API: parse, call the use case, render."""

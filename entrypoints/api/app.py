@@ -1,0 +1,98 @@
+"""The ASGI application."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dependency_injector import providers
+from fastapi import FastAPI, Request, Response
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+
+from ... import __version__
+from ...domain.errors import FencepostError
+from ..container import Container, closed
+from . import caller, events, health, jobs, operations, queues, schemas, submits
+from .guard import REQUEST_ID, Guard
+from .problems import BY_STATUS, Code, Problem, problem_of
+
+ABOUT = (
+    "Submit jobs, look at them and their history, operate on them. Times come as RFC 3339 in UTC with microseconds, "
+    "durations in seconds. Unknown fields and parameters are refused. Reached from this machine only."
+)
+V1 = (submits, jobs, operations, queues, events)
+Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
+
+
+def create_app(container: Container, *, owned: bool = True) -> FastAPI:
+    """Return the API over a container; unless it is ``owned``, its connections are left open at the end.
+
+    Nothing connects before the first request: the API starts, and says what is wrong, while the database is away.
+    """
+    app = FastAPI(
+        title="Fencepost",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_closing(container) if owned else None,
+        exception_handlers=_HANDLERS,
+    )
+    container.principal.override(providers.Object(caller.ACTOR))
+    container.submitting.reset()
+    app.state.container = container
+    app.state.schema_ready = False
+    for module in V1:
+        app.include_router(module.router, prefix="/v1")
+    app.include_router(health.router)
+    app.add_middleware(Guard)
+    app.openapi = lambda: _document(app)  # type: ignore[method-assign]
+    return app
+
+
+def _closing(container: Container) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await closed(container)
+
+    return lifespan
+
+
+async def _on_problem(request: Request, error: Problem) -> Response:
+    return error.response(caller.request_id(request))
+
+
+async def _on_refusal(request: Request, error: FencepostError) -> Response:
+    return problem_of(error).response(caller.request_id(request))
+
+
+async def _on_http(request: Request, error: HTTPException) -> Response:
+    problem = Problem(BY_STATUS.get(error.status_code, Code.INVALID_REQUEST), headers=error.headers)
+    return problem.response(caller.request_id(request))
+
+
+async def _on_bug(request: Request, _error: Exception) -> Response:
+    """Answer for a fault of ours: what it was is in the log, under the request's id, and never in the answer."""
+    response = Problem(Code.INTERNAL_ERROR).response(caller.request_id(request))
+    response.headers[REQUEST_ID] = caller.request_id(request)
+    return response
+
+
+_HANDLERS: dict[int | type[Exception], Handler] = {
+    Problem: _on_problem,
+    FencepostError: _on_refusal,
+    HTTPException: _on_http,
+    Exception: _on_bug,
+}
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        document["components"] = {"schemas": schemas.components()}
+        app.openapi_schema = document
+    return app.openapi_schema
