@@ -28,7 +28,7 @@ def test_a_known_text_is_the_member() -> None:
 def test_a_name_is_text() -> None:
     """Whatever is not text is refused."""
     with pytest.raises(ValueError, match="3 is not a valid EventName"):
-        EventName(3)
+        EventName(3)  # type: ignore[arg-type]
 
 
 def test_an_unknown_event_moves_a_job_by_what_every_event_carries() -> None:
