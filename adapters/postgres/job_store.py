@@ -1,0 +1,72 @@
+"""The write side of jobs on PostgreSQL."""
+
+from collections.abc import Sequence
+
+from ...application.ports.job_store import Claimed, ClaimedJob, ClaimRequest, LeaseAnswer
+from ...domain.commands import Operation, Report
+from ...domain.token import Token
+from ...domain.vocabulary import Verdict
+from . import claiming, leases
+from .database import Database
+from .identity import known_form
+from .judging import judge
+from .operating import operate
+from .reporting import report_query
+
+
+class PostgresJobStore:
+    """Implements the port ``JobStore``."""
+
+    def __init__(self, database: Database) -> None:
+        """Work on this database; each call is one transaction, claims and reports may overlap."""
+        self._database = database
+        self._schema = database.schema
+
+    async def claim(self, request: ClaimRequest) -> Claimed:
+        """Claim in one statement."""
+        query = claiming.claim_query(self._schema, request, self._database.moment())
+        answer = claiming.claimed(await self._database.execute(query))
+        assert len(answer.jobs) <= request.limit
+        return answer
+
+    async def claimed_by(self, claim_id: str) -> Sequence[ClaimedJob]:
+        """Look a claim up whose outcome is unknown."""
+        if known_form(claim_id) is None:
+            return ()
+        rows = await self._database.execute(claiming.claimed_by_query(self._schema, claim_id))
+        return [claiming.job(row) for row in rows]
+
+    async def report(self, reports: Sequence[Report]) -> Sequence[Verdict]:
+        """Apply what matches in one statement; judge the rest from history, in a transaction of its own."""
+        if not reports:
+            return ()
+        by_job = {report.token.job_id: report for report in reports}
+        if len(by_job) != len(reports):
+            raise ValueError("at most one report per job")
+        ordered = [by_job[job_id] for job_id in sorted(by_job)]
+        rows = await self._database.execute(report_query(self._schema, ordered, self._database.moment()))
+        verdicts = dict.fromkeys((job_id for [job_id] in rows), Verdict.ACCEPTED)
+        rest = [report for report in ordered if report.token.job_id not in verdicts]
+        if rest:
+            verdicts |= await self._database.run(lambda: judge(self._schema, rest, self._database.moment()))
+        return [verdicts[report.token.job_id] for report in reports]
+
+    async def heartbeat(self, tokens: Sequence[Token]) -> Sequence[LeaseAnswer]:
+        """Extend leases in one statement; a token given twice is renewed once."""
+        if not tokens:
+            return ()
+        ordered = sorted(set(tokens), key=lambda token: token.job_id)
+        query = leases.heartbeat_query(self._schema, ordered, self._database.moment())
+        answers = leases.lease_answers(ordered, await self._database.execute(query))
+        return [answers[token] for token in tokens]
+
+    async def reap(self, limit: int, draws: Sequence[float]) -> int:
+        """Expire lapsed leases in one statement."""
+        query = leases.reap_query(self._schema, limit, draws, self._database.moment())
+        [[expired]] = await self._database.execute(query)
+        assert expired <= limit
+        return int(expired)
+
+    async def operate(self, job_ids: Sequence[int], operation: Operation) -> Sequence[Verdict]:
+        """Decide each job in Python, under its row's lock; many ids are several transactions."""
+        return await operate(self._database, job_ids, operation)

@@ -1,0 +1,152 @@
+"""Reporting: one statement for all the commands of a batch, built for just those commands and cached."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from attrs import frozen
+from msgspec import json
+from sqlalchemy import text
+
+from ...domain import commands as c
+from ...domain.decide import describe_error
+from ...domain.facts import digest
+from ...domain.retry import microseconds
+from ...domain.vocabulary import CommandName
+from .arrays import numbers, texts, words
+from .identity import known_form
+from .pipeline import names, pipeline
+from .query import Query, Statement
+from .transitions_sql import Transitions, columns_of
+
+_ORIGIN = ("actor", "request_id", "reason", "build")
+_SPREAD = {
+    CommandName.FAIL,
+    CommandName.TIMEOUT,
+    CommandName.SNOOZE,
+    CommandName.RELEASE,
+}
+
+
+@frozen
+class Column:
+    """One array beside the tokens: what a report contributes, and how the array is written."""
+
+    kind: str
+    value: Callable[[c.Report], Any]
+    array: Callable[[Any], str]
+
+
+def _result(report: c.Report) -> str | None:
+    return report.result if isinstance(report, c.Succeed) else None
+
+
+def _data(report: c.Report) -> str | None:
+    """Return what the report tells about itself, as the decider would write it."""
+    match report:
+        case c.Succeed(result=str() as result):
+            return json.encode({"result_digest": digest(result)}).decode()
+        case c.Fail(error=error, retry_in=retry_in) if retry_in is not None:
+            told = {"error": describe_error(error), "retry_in_us": microseconds(retry_in)}
+            return json.encode(told).decode()
+        case c.Fail(error=error) | c.Timeout(error=error) | c.Discard(error=error):
+            return json.encode({"error": describe_error(error)}).decode()
+        case _:
+            return None
+
+
+def _wait(report: c.Report) -> int | None:
+    match report:
+        case c.Fail(retry_in=wait) if wait is not None:
+            return microseconds(wait)
+        case c.Snooze(delay=wait):
+            return microseconds(wait)
+        case _:
+            return None
+
+
+COLUMNS: Mapping[str, Column] = {
+    "command": Column("text", lambda report: report.name.value, words),
+    "draw": Column("float8", lambda report: report.draw, numbers),
+    "wait_us": Column("bigint", _wait, numbers),
+    "data": Column("text", _data, texts),
+    "result": Column("text", _result, texts),
+    "started_at": Column("timestamptz", lambda r: r.times and r.times.started_at.isoformat(), words),
+    "ran_us": Column("bigint", lambda r: r.times and microseconds(r.times.ran), numbers),
+    **{
+        name: Column("text", lambda report, name=name: getattr(report.origin, name), texts)  # type: ignore[misc]
+        for name in _ORIGIN
+    },
+}
+
+
+@frozen
+class Shape:
+    """What decides a statement's text: the commands, and which columns are needed."""
+
+    commands: frozenset[CommandName]
+    columns: tuple[str, ...]
+
+
+@cache
+def _report(schema: str, shape: Shape) -> Statement:
+    """Return the statement for batches of one shape.
+
+    Each row is found by its primary key and locked, in the order of the arrays, which is that of job_id. Written this
+    way no other plan is possible, whatever the statistics say.
+    """
+    of = names(schema)
+    constants = {} if "actor" in shape.columns else dict.fromkeys(_ORIGIN, "text")
+    transitions = Transitions(shape.commands, given=("claim_id", *shape.columns), constants=constants)
+    kinds = {"job_id": "bigint", "attempt": "bigint", "claim_id": "uuid"}
+    kinds |= {name: COLUMNS[name].kind for name in shape.columns}
+    arrays = ", ".join(f"CAST(:{name}s AS {kind}[])" for name, kind in kinds.items())
+    kept = ["job_id", *transitions.held]
+    return Statement(
+        text(f"""
+WITH held AS MATERIALIZED (
+    SELECT {columns_of("j", kept)}, {columns_of("r", transitions.given)}
+    FROM unnest({arrays}) AS r ({", ".join(kinds)})
+    CROSS JOIN LATERAL (
+        SELECT {columns_of("j", kept)} FROM {of.jobs} AS j
+        WHERE j.job_id = r.job_id AND (j.state || '') = '{transitions.source}'
+          AND {transitions.guard(job="j", given="r")}
+        FOR UPDATE SKIP LOCKED
+    ) AS j
+), {pipeline(of, transitions)}
+SELECT job_id FROM moved
+"""),
+        writes=True,
+    )
+
+
+def report_query(schema: str, reports: Sequence[c.Report], now: object) -> Query:
+    """Return the statement for reports sorted by job_id; it gives back the ids of those accepted."""
+    commands = frozenset(report.name for report in reports)
+    origin = reports[0].origin
+    wanted = _wanted(commands, uniform=all(report.origin == origin for report in reports))
+    values = {name: [COLUMNS[name].value(report) for report in reports] for name in wanted}
+    used = tuple(name for name in wanted if any(value is not None for value in values[name]))
+    arrays = {f"{name}s": COLUMNS[name].array(values[name]) for name in used}
+    constants = {} if "actor" in used else {name: getattr(origin, name) for name in _ORIGIN}
+    return _report(schema, Shape(commands, used))(
+        now=now,
+        job_ids=numbers([report.token.job_id for report in reports]),
+        attempts=numbers([report.token.attempt for report in reports]),
+        claim_ids=words([known_form(report.token.claim_id) for report in reports]),
+        **arrays,
+        **constants,
+    )
+
+
+@lru_cache
+def _wanted(commands: frozenset[CommandName], *, uniform: bool) -> tuple[str, ...]:
+    """Return the columns that reports of these commands may need."""
+    unneeded = {
+        "command": len(commands) == 1,
+        "draw": not commands & _SPREAD,
+        "wait_us": not commands & {CommandName.FAIL, CommandName.SNOOZE},
+        "result": CommandName.SUCCEED not in commands,
+        **dict.fromkeys(_ORIGIN, uniform),
+    }
+    return tuple(name for name in COLUMNS if not unneeded.get(name))
