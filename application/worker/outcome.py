@@ -50,13 +50,13 @@ def released(attempt: Attempt) -> c.Report:
     return c.Release(draw=attempt.services.draw(), **_common(attempt))
 
 
-def bad_result(report: c.Report, error: BaseException) -> c.Report:
+def bad_result(report: c.Report, error: BaseException, draw: float) -> c.Report:
     """Return the failure that replaces a report which cannot be stored."""
     found = describe(error)
     return c.Fail(
         origin=report.origin,
         token=report.token,
-        draw=report.draw,
+        draw=draw,
         times=report.times,
         error=job_error(BAD_RESULT, f"{found.type}: {found.message}"),
     )

@@ -31,7 +31,7 @@ class Reporting:
     ) -> None:
         """Take the collaborators; ``settled`` hears of each attempt that needs no lease any more."""
         self._store, self._time, self._settled, self._batch = store, time, settled, batch
-        self._backoff = Backoff(draw)
+        self._draw, self._backoff = draw, Backoff(draw)
         self._waiting: dict[int, Attempt] = {}
         self._later: list[Attempt] = []
         self._in_flight = 0
@@ -109,7 +109,7 @@ class Reporting:
         _log.error("report of %s cannot be stored: %r", describe_attempt(batch[0]), error)
         if _replaced(report):
             return [None]
-        batch[0].report = bad_result(report, error)
+        batch[0].report = bad_result(report, error, self._draw())
         return await self._ask(batch)
 
     def _settle(self, batch: Sequence[Attempt], verdicts: Sequence[Verdict | None]) -> list[Attempt]:

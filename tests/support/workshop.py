@@ -127,7 +127,6 @@ class Workshop:
             await self.moved.advance(120)
         await self._running
 
-    @property
     def over(self) -> bool:
         """Whether the worker has ended."""
         return self._running is not None and self._running.done()
@@ -163,7 +162,7 @@ async def until(observe: Callable[[], object], within: float = 10.0) -> None:
     """Wait in real time until something is so."""
 
     async def poll() -> None:
-        while not observe():
+        while not observe():  # noqa: ASYNC110  whatever can be observed, not an event
             await asyncio.sleep(0.005)
 
     await asyncio.wait_for(poll(), within)

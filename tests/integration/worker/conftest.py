@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
+
 from support.local_time import settle
 from support.workshop import Workshop
 

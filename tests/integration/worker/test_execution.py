@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from support.workshop import Workshop, gate
 
 from fencepost.application.context import Context
 from fencepost.application.handlers import Discard, Retry, Snooze
 from fencepost.domain.limits import ERROR_BYTES
 from fencepost.domain.vocabulary import State
+from support.workshop import Workshop, gate
 
 
 class Speechless(Exception):
