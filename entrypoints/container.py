@@ -102,7 +102,9 @@ class Container(containers.DeclarativeContainer):
         reports=providers.Singleton(PostgresJobStore, reports),
         heartbeats=providers.Singleton(PostgresJobStore, heartbeats),
         queues=providers.Singleton(PostgresQueueStore, claims),
-        wakeups=providers.Singleton(PostgresWakeups, claims),
+        wakeups=providers.Singleton(
+            PostgresWakeups, claims, types=handlers.provided.types, build=settings.provided.build
+        ),
         transactions=transactions,
         executors=providers.Dict(
             {"async": providers.Singleton(CoroutineExecutor), "thread": providers.Singleton(ThreadExecutor)}

@@ -35,15 +35,15 @@ class Crew:
 
     environment: Mapping[str, str]
     _running: dict[str, asyncio.subprocess.Process] = field(factory=dict)
-    _stopping: bool = False
+    _stopping: asyncio.Event = field(factory=asyncio.Event)
 
     async def keep(self, name: str, *arguments: str) -> None:
         """Keep a command running until the crew is stopped; raises ChildFailed when it keeps ending."""
         loop, quick = asyncio.get_running_loop(), 0
-        while not self._stopping:
+        while not self._stopping.is_set():
             began = loop.time()
             code = await self._run(name, arguments)
-            if self._stopping:
+            if self._stopping.is_set():
                 return
             quick = quick + 1 if loop.time() - began < QUICK else 0
             if code == BAD_USAGE or quick == QUICK_ENDS:
@@ -53,7 +53,7 @@ class Crew:
 
     async def stop(self, within: float) -> None:
         """Tell everybody to stop and wait; who takes longer is killed."""
-        self._stopping = True
+        self._stopping.set()
         self.tell(signal.SIGTERM)
         try:
             async with asyncio.timeout(within):
@@ -84,7 +84,7 @@ class Crew:
         )
         self._running[name] = process
         try:
-            if self._stopping:
+            if self._stopping.is_set():
                 process.terminate()
             return await process.wait()
         finally:

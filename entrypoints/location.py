@@ -41,9 +41,11 @@ def _check(dsn: str) -> None:
     from psycopg import ProgrammingError  # noqa: PLC0415 - heavy, and --help passes by here
     from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
 
+    rule = "must be a PostgreSQL address such as postgresql://host/name"
     try:
-        conninfo_to_dict(dsn)
+        named = conninfo_to_dict(dsn)
     except ProgrammingError as error:
-        raise InvalidInput(
-            "database_url", "must be a PostgreSQL address such as postgresql://host/name"
-        ) from error
+        raise InvalidInput("database_url", rule) from error
+    for port in str(named.get("port") or "").split(","):
+        if port and not (port.isdecimal() and 0 < int(port) < 65_536):
+            raise InvalidInput("database_url", "must name a port from 1 to 65535")

@@ -7,7 +7,7 @@ from cyclopts import App, CycloptsError
 
 from ... import __version__
 from .exits import OK, USAGE, exit_code, sentence
-from .terminal import say
+from .terminal import is_terminal, say
 
 RUN = "Run"
 DATA = "Look and operate"
@@ -33,6 +33,7 @@ def build() -> App:
         help="A distributed job scheduler on PostgreSQL that can prove what it did.",
         version=__version__,
         help_format="plaintext",
+        help_formatter="default" if is_terminal(sys.stdout) else "plain",
     )
     for group, path, text in COMMANDS:
         app.command(_absolute(path), group=group, help=text)

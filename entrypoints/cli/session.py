@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def session(flags: Flags) -> AsyncIterator["Container"]:
     """Connect, and leave nothing open; raises InvalidInput, Unavailable."""
-    from ..container import assemble, closed, opened  # noqa: PLC0415 - loads the driver, which --help must not
-    from ..location import located  # noqa: PLC0415
+    from ..location import located  # noqa: PLC0415 - loads what --help must not wait for
 
-    container = assemble(*located(flags.settings))
+    settings, dsn = located(flags.settings)
+    from ..container import assemble, closed, opened  # noqa: PLC0415 - as above
+
+    container = assemble(settings, dsn)
     try:
         yield await opened(container)
     finally:

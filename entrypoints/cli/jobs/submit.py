@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from ....application.durations import duration
 from ....application.submitting import SubmitRequest, Submitting
 from ....domain.errors import InvalidInput
-from ....domain.limits import MAX_ATTEMPTS_DEFAULT, PRIORITY_DEFAULT, TIMEOUT_DEFAULT
+from ....domain.limits import LEASE_DEFAULT, MAX_ATTEMPTS_DEFAULT, PRIORITY_DEFAULT, TIMEOUT_DEFAULT
 from ....domain.values import decode
 from ..flags import PLAIN, Flags
 from ..inputs import json_text, moment
@@ -33,6 +33,7 @@ async def submit(  # noqa: PLR0913 - an argument for each flag
     ] = None,
     max_attempts: int = MAX_ATTEMPTS_DEFAULT,
     timeout: Annotated[str | None, Parameter(help="Longest run, such as 30s; none for no limit.")] = None,
+    lease: Annotated[str | None, Parameter(help="How long a silent worker keeps the job [30s].")] = None,
     effect_key: Annotated[str | None, Parameter(help="Handed to the effect downstream.")] = None,
     reason: str | None = None,
     flags: Flags = PLAIN,
@@ -47,6 +48,7 @@ async def submit(  # noqa: PLR0913 - an argument for each flag
         run_at=moment("run_at", run_at),
         key=key,
         max_attempts=max_attempts,
+        lease=LEASE_DEFAULT if lease is None else duration("lease", lease),
         effect_key=effect_key,
         timeout=_timeout(timeout),
     )

@@ -1,0 +1,96 @@
+"""The real command line, run as a process against a real database."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from support.commands import Commands
+from support.databases import new_database
+
+SHOP = '''
+"""An app for tests."""
+import asyncio, pathlib, sys, time
+from fencepost import Discard, Fencepost
+
+app = Fencepost()
+empty = Fencepost()
+HERE = pathlib.Path(__file__).parent
+
+def mark(what, ctx):
+    with (HERE / "marks").open("a") as marks:
+        marks.write(f"{what} {ctx.job_id} {ctx.attempt}\\n")
+
+@app.job()
+async def echo(ctx, text: str = "") -> str:
+    mark("ran", ctx)
+    return text
+
+@app.job(queue="side")
+async def nap(ctx, seconds: float) -> None:
+    mark("began", ctx)
+    await asyncio.sleep(seconds)
+    mark("ended", ctx)
+
+@app.job(queue="side")
+def doze(ctx, seconds: float) -> None:
+    mark("began", ctx)
+    time.sleep(seconds)
+    mark("ended", ctx)
+
+@app.job(queue="side")
+async def deaf(ctx, seconds: float) -> None:
+    mark("began", ctx)
+    time.sleep(seconds)
+
+@app.job()
+async def doomed(ctx) -> None:
+    raise Discard("no use")
+'''
+
+
+@pytest.fixture(scope="session")
+def template18(server18: str) -> Iterator[str]:
+    """The name of a migrated database on the embedded server."""
+    from fencepost.adapters.postgres.migrations import migrate
+
+    with new_database(server18) as dsn:
+        migrate(dsn)
+        yield urlsplit(dsn).path.lstrip("/")
+
+
+@pytest.fixture
+def database(server18: str, template18: str) -> Iterator[str]:
+    """One server is enough here: what differs between servers is tested below the command line."""
+    with new_database(server18, template18) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Commands:
+    """The command line where no database is named."""
+    (tmp_path / "shop.py").write_text(SHOP)
+    named = ("FENCEPOST_", "PG", "DATABASE_URL")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(named)}
+    return Commands(tmp_path, clean)
+
+
+@pytest.fixture
+def fencepost(bare: Commands, database: str) -> Iterator[Commands]:
+    """The command line over a database of the test's own; processes left over are killed."""
+    commands = bare.having(FENCEPOST_DATABASE_URL=database)
+    yield commands
+    commands.kill()
+
+
+@pytest.fixture
+def submit(fencepost: Commands) -> Callable[..., int]:
+    """Submits a job on the command line and returns its id."""
+
+    def run(type: str, *arguments: str) -> int:
+        job_id: int = fencepost.json("jobs", "submit", type, *arguments)["job_id"]
+        return job_id
+
+    return run
