@@ -70,6 +70,9 @@ OUTCOME = {
     "pending though a cancel was requested": change(
         "snoozed after a request", 4, "I4", state=State.PENDING, run_at=START
     ),
+    "released to pending though a cancel was requested": change(
+        "released after a request", 4, "I4", state=State.PENDING, run_at=START
+    ),
     "released to cancelled unasked": change("returned", 5, "I4 I9 I15", state=State.CANCELLED, run_at=None),
     "expired to dead though a cancel was requested": change(
         "expired after a request", 4, "I4", state=State.DEAD
@@ -80,6 +83,8 @@ OUTCOME = {
     "requeued by a worker": change("requeued success", 4, "I15", actor="worker:one"),
     "requeued by the reaper": change("requeued success", 4, "I15", actor="reaper"),
     "pending without run_at": change("revoked", 3, "I4", run_at=None),
+    "failed to pending without run_at": change("waiting", 3, "I4", run_at=None),
+    "failed to dead with run_at": change("out of budget", -1, "I4", run_at=START),
 }
 BUDGET = {
     "failure not counted": change("given wait", 3, "I18", failures=0),
