@@ -8,12 +8,11 @@ from starlette.responses import JSONResponse
 from ...domain.limits import NAME_PATTERN
 from ...domain.vocabulary import State
 from . import schemas
-from .problems import KINDS, MEDIA_TYPE
+from .problems import MEDIA_TYPE
 
 PROBLEM = {
-    "description": "A problem (RFC 9457). Codes: "
-    + ", ".join(f"{code} ({KINDS[code][0]})" for code in KINDS),
-    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    "description": "A problem (RFC 9457); its `code` says which.",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": schemas.REF + "Problem"}}},
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": PROBLEM, "5XX": PROBLEM}
 
@@ -56,7 +55,7 @@ IF_NONE_MATCH = _parameter("If-None-Match", "header", TEXT, "An ETag: 304 when t
 
 def _answer(text: str, model: type, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
     described = {name: {"description": says, "schema": TEXT} for name, says in (headers or {}).items()}
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    schema = {"$ref": schemas.REF + model.__name__}
     answer = {"description": text, "content": {"application/json": {"schema": schema}}}
     return {**answer, "headers": described} if described else answer
 
@@ -70,7 +69,7 @@ def _route(
 ) -> dict[str, Any]:
     extra: dict[str, Any] = {"parameters": [*parameters, REQUEST_ID]}
     if body is not None:
-        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body.__name__}"}}}
+        content = {"application/json": {"schema": {"$ref": schemas.REF + body.__name__}}}
         extra["requestBody"] = {"required": body_required, "content": content}
     return {
         "summary": summary,

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...domain.limits import BATCH_JOBS, KEY_LENGTH, MAX_ATTEMPTS_LIMIT, NAME_PATTERN, TEXT_LENGTH
 from ...domain.vocabulary import CommandName, State
+from .problems import KINDS, Code
 
 Name = Annotated[str, Meta(pattern=f"^{NAME_PATTERN}$")]
 Key = Annotated[str, Meta(min_length=1, max_length=KEY_LENGTH, description="Case-sensitive, not normalised.")]
@@ -26,6 +27,14 @@ Seconds = Annotated[float, Meta(description="Seconds.")]
 Priority = Annotated[int, Meta(ge=0, le=9)]
 Payload = Annotated[dict[str, Any], Meta(description="At most 256 KiB and 64 levels deep.")]
 JobId = Annotated[int, Meta(ge=1)]
+
+
+CODES = "; ".join(f"{code} ({status}): {title}" for code, (status, title) in KINDS.items())
+REF = "#/components/schemas/"
+
+
+def _either(*names: str) -> Meta:
+    return Meta(extra_json_schema={"oneOf": [{"$ref": REF + name} for name in names]})
 
 
 class Input(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -147,7 +156,7 @@ class RefusedItem(Struct):
 class BatchAnswer(Struct):
     """The answers in the order of the jobs."""
 
-    jobs: list[Submitted | RefusedItem]
+    jobs: list[Annotated[dict[str, Any], _either("Submitted", "RefusedItem")]]
 
 
 class JobInList(Struct):
@@ -238,7 +247,7 @@ class JobPage(Struct):
 class EventPage(Struct):
     """``next_after`` is the ``after`` of the next page, null on the last."""
 
-    items: list[JobEventInLog | ControlEvent]
+    items: list[Annotated[dict[str, Any], _either("JobEventInLog", "ControlEvent")]]
     next_after: int | None
 
 
@@ -278,7 +287,7 @@ class Problem(Struct):
     type: str
     title: str
     status: int
-    code: str
+    code: Annotated[Code, Meta(description=CODES)]
     detail: str | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
     errors: list[Fault] | UnsetType = UNSET
@@ -292,16 +301,14 @@ class Health(Struct):
 
 REQUESTS: tuple[type[Struct], ...] = (JobRequest, Batch, Why, Requeue, Revoke, Edit)
 ANSWERS: tuple[type[Struct], ...] = (
-    *(Submitted, BatchAnswer, Job, JobPage, History, EventPage),
+    *(Submitted, RefusedItem, BatchAnswer, Job, JobPage, History, JobEventInLog, EventPage),
     *(Queues, Operated, Switched, Problem, Health),
 )
 
 
 def components() -> dict[str, Any]:
     """Return all of them as JSON Schemas by name."""
-    return _untitled(
-        msgspec.json.schema_components((*REQUESTS, *ANSWERS), ref_template="#/components/schemas/{name}")[1]
-    )
+    return _untitled(msgspec.json.schema_components((*REQUESTS, *ANSWERS), ref_template=REF + "{name}")[1])
 
 
 def _untitled(schemas: dict[str, Any]) -> dict[str, Any]:
