@@ -33,7 +33,7 @@ async def async_execute(tx: object) -> ExecuteAsync | None:
         if tx.sync_connection is None:
             raise InvalidInput("tx", "must be open")
         _check_alchemy(tx.sync_connection)
-        return _on_async_alchemy(tx)
+        return on_async_alchemy(tx)
     return None
 
 
@@ -46,7 +46,7 @@ def sync_execute(tx: object) -> Execute:
         tx = tx.connection()
     if isinstance(tx, Connection):
         _check_alchemy(tx)
-        return _on_alchemy(tx)
+        return on_alchemy(tx)
     if hasattr(tx, "in_atomic_block"):
         _check_django(tx)
         return _on_django(tx)
@@ -101,7 +101,9 @@ def _on_async_psycopg(connection: psycopg.AsyncConnection[Any]) -> ExecuteAsync:
     return execute
 
 
-def _on_alchemy(connection: Connection) -> Execute:
+def on_alchemy(connection: Connection) -> Execute:
+    """Return how to run statements on a SQLAlchemy connection."""
+
     def execute(query: Query) -> Rows:
         result = connection.execute(query.statement.core, dict(query.parameters))
         return result.fetchall() if result.returns_rows else ()
@@ -109,7 +111,9 @@ def _on_alchemy(connection: Connection) -> Execute:
     return execute
 
 
-def _on_async_alchemy(connection: AsyncConnection) -> ExecuteAsync:
+def on_async_alchemy(connection: AsyncConnection) -> ExecuteAsync:
+    """Return how to run statements on an asynchronous one."""
+
     async def execute(query: Query) -> Rows:
         result = await connection.execute(query.statement.core, dict(query.parameters))
         return result.fetchall() if result.returns_rows else ()
