@@ -1,8 +1,7 @@
 """The demo as a client of the HTTP API."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import httpx2
@@ -42,16 +41,8 @@ class Client:
             answers += response.json()["jobs"]
         return answers
 
-    async def jobs(self, **where: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield all jobs that match, newest first."""
-        cursor = None
-        while True:
-            page = {**where, "limit": "500"} | ({"cursor": cursor} if cursor else {})
-            response = await self.http.get("/v1/jobs", params=page)
-            response.raise_for_status()
-            body = json.loads(response.text)
-            for job in body["jobs"]:
-                yield job
-            cursor = body.get("next")
-            if not cursor:
-                return
+    async def result(self, job_id: int) -> Any:
+        """Return a job's result."""
+        response = await self.http.get(f"/v1/jobs/{job_id}")
+        response.raise_for_status()
+        return response.json()["result"]

@@ -39,11 +39,7 @@ def demo(directory: Path | None = None, *, jobs: int = 10_000, seed: int = 1) ->
     story = Story()
     story.tell(f"{len(chunks):,} chunks to hash; starting PostgreSQL, API, scheduler and three workers")
     with _database() as dsn:
-        try:
-            good = asyncio.run(_run(story, dsn, chunks, seed))
-        except DemoFailed as failure:
-            story.tell(f"the demo failed: {failure}")
-            good = False
+        good = asyncio.run(_run(story, dsn, chunks, seed))
     sys.exit(0 if good else 1)
 
 
@@ -63,6 +59,10 @@ async def _run(story: Story, dsn: str, chunks: list[Chunk], seed: int) -> bool:
     container = await opened(assemble(load(), dsn))
     try:
         with fleet({"FENCEPOST_DATABASE_URL": dsn}) as crew:
-            return await Demo(container, crew, story, seed, chunks).run()
+            try:
+                return await Demo(container, crew, story, seed, chunks).run()
+            except DemoFailed as failure:
+                story.tell(f"the demo failed: {failure}\n{crew.last_words()}")
+                return False
     finally:
         await closed(container)

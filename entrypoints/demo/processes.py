@@ -41,6 +41,13 @@ class Fleet:
         """Return where a process's output goes."""
         return self.logs / f"{name}.log"
 
+    def last_words(self, lines: int = 5) -> str:
+        """Return the last lines of every log: what to look at when something went wrong."""
+        tails = {
+            path.stem: path.read_text(errors="replace").splitlines()[-lines:] for path in self.logs.iterdir()
+        }
+        return "\n".join(f"{name}: {line}" for name, tail in sorted(tails.items()) for line in tail)
+
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal; SIGKILL also waits until the process is gone."""
         self._running[name].send_signal(number)

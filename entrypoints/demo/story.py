@@ -50,7 +50,8 @@ class Story:
             "seq", "event", "state after", "attempt", "after", "by", title=title, title_justify="left"
         )
         began = events[0].at
-        for event in sorted([*events, *evidence], key=lambda event: event.position or 0):
+        together: list[JobEvent | ControlEvent] = [*events, *evidence]
+        for event in sorted(together, key=lambda event: event.position or 0):
             after = f"{(event.at - began).total_seconds():.3f} s"
             if isinstance(event, JobEvent):
                 table.add_row(str(event.seq), event.name, event.state, str(event.attempt), after, event.actor)
