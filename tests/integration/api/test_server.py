@@ -1,0 +1,185 @@
+"""The API behind a real server: bytes that are no request, bodies without end, and a stop in good order."""
+
+import asyncio
+import json
+import resource
+import tracemalloc
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from fencepost.application.ports.submitter import Submission, Submitted
+from fencepost.entrypoints.api import bodies
+from support.api import Memory, Served, replace, served, until
+
+HEAD = b"POST /v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture
+async def api(memory: Memory) -> AsyncIterator[Served]:
+    """The API over memory behind a real server."""
+    async with served(memory.container) as api:
+        yield api
+
+
+def parsed(answer: bytes) -> tuple[int, dict[str, Any]]:
+    """The status and the problem of a raw answer."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head.lower()
+    return int(head.split(b" ", 2)[1]), json.loads(body)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: 127.0.0.1\r\n\r\n",
+        HEAD + b"Content-Length: -1\r\n\r\n",
+        HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        HEAD + b"Content-Length: x\r\n\r\n",
+        HEAD + b"Transfer-Encoding: gzip\r\n\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nnonsense\r\n",
+        HEAD + b"Idempotency-Key: a\x00\r\n\r\n",
+        HEAD + b"X: " + b"x" * 100_000,
+    ],
+)
+async def test_bytes_that_are_no_request_get_a_problem(api: Served, request_: bytes) -> None:
+    """What is not proper HTTP gives 400 as a problem, too, and the connection is closed."""
+    status, problem = parsed(await api.ask(request_))
+    assert (status, problem["code"]) == (400, "invalid_request")
+
+
+async def test_a_body_shorter_than_announced_is_no_job(api: Served, memory: Memory) -> None:
+    """A body that ends early closes the connection, and nothing is written."""
+    assert await api.ask(HEAD + b'Content-Length: 100\r\n\r\n{"type":"t"}', end=True) == b""
+    assert memory.database.jobs == {}
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    api: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A body that stalls is answered with 408 and the connection is closed."""
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.05)
+    status, problem = parsed(await api.ask(HEAD + b"Content-Length: 100\r\n\r\n{"))
+    assert (status, problem["code"]) == (408, "request_timeout")
+
+
+async def test_a_client_that_asks_first_need_not_send(api: Served) -> None:
+    """With Expect: 100-continue a body that is too large is refused before it is sent."""
+    answer = await api.ask(HEAD + b"Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")
+    assert parsed(answer)[0] == 413
+
+
+async def _endless(chunks: int) -> AsyncIterator[bytes]:
+    for _ in range(chunks):
+        yield b" " * 65_536
+
+
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_large_body_costs_no_memory(api: Served, announced: bool) -> None:
+    """10 MB give 413, are not kept, and the connection is closed; the client hears it all the same."""
+    length = {"content-length": str(160 * 65_536)} if announced else {}
+    headers = {"content-type": "application/json", **length}
+    tracemalloc.start()
+    try:
+        async with api.client() as client:
+            answer = await client.post("/v1/jobs", content=_endless(160), headers=headers)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (answer.status_code, answer.headers["connection"]) == (413, "close")
+    assert peak < 5_000_000
+
+
+async def test_a_body_without_end_is_cut_off(api: Served) -> None:
+    """Beyond what is thrown away for politeness nothing more is taken in."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    writer.write(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
+    chunk = b"10000\r\n" + b" " * 65_536 + b"\r\n"
+    sent = await _sent(writer, chunk, 10_000)
+    writer.close()
+    assert sent < 2_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+async def _sent(writer: asyncio.StreamWriter, chunk: bytes, most: int) -> int:
+    """Send until the other side has had enough, and return how many chunks that took."""
+    for sent in range(most):
+        try:
+            writer.write(chunk)
+            await writer.drain()
+        except OSError:
+            return sent
+    return most
+
+
+async def test_a_gzip_bomb_is_not_opened(api: Served) -> None:
+    """An encoded body is refused unread."""
+    encoded = b"Content-Encoding: gzip\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1f\x8b\x08\x00"
+    answer = await api.ask(HEAD + encoded)
+
+    assert parsed(answer)[0] == 415
+
+
+class Held:
+    """A submitter that waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.called, self.let_go = asyncio.Event(), asyncio.Event()
+
+    async def submit(self, submissions: list[Submission]) -> list[Submitted]:
+        self.called.set()
+        await self.let_go.wait()
+        return [Submitted(7) for _ in submissions]
+
+
+async def test_a_stop_lets_requests_end(memory: Memory) -> None:
+    """After a stop is asked for nobody new is let in, the request under way is answered, then serving ends."""
+    held = Held()
+    replace(memory.container, "submitter", held)
+    async with served(memory.container) as api, api.client() as client:
+        under_way = asyncio.create_task(client.post("/v1/jobs", json={"type": "t"}))
+        await held.called.wait()
+        api.requests.ask()
+        await until(lambda: not _listening(api))
+        with pytest.raises(httpx2.ConnectError):
+            async with api.client() as late:
+                await late.get("/livez")
+        assert not api.task.done()
+        held.let_go.set()
+        answer = await under_way
+        assert (answer.status_code, answer.json()["job_id"]) == (201, 7)
+        await asyncio.wait_for(api.task, 5)
+
+
+def _listening(api: Served) -> bool:
+    import socket
+
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", api.port)) == 0
+
+
+async def test_a_second_stop_does_not_wait(memory: Memory) -> None:
+    """Asked twice, the server leaves although a request is still under way."""
+    held = Held()
+    replace(memory.container, "submitter", held)
+    async with served(memory.container) as api, api.client() as client:
+        under_way = asyncio.create_task(client.post("/v1/jobs", json={"type": "t"}))
+        await held.called.wait()
+        api.requests.ask()
+        api.requests.ask()
+        await asyncio.wait_for(api.task, 5)
+        under_way.cancel()
+
+
+async def test_an_idle_connection_does_not_hold_a_stop(memory: Memory) -> None:
+    """A client that keeps its connection open is let go at once."""
+    async with served(memory.container) as api, api.client() as client:
+        assert (await client.get("/livez")).is_success
+        api.requests.ask()
+        await asyncio.wait_for(api.task, 5)
