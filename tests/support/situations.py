@@ -143,10 +143,16 @@ LAPSES: dict[str, tuple[Step, ...]] = {
 """What may have happened to an open lease."""
 
 
-def _running() -> Iterator[Situation]:
+SIMPLE_PASTS = {"fresh", "expired once"}
+SIMPLE_LAPSES = {"", ", lapsed"}
+
+
+def _running(*, thorough: bool) -> Iterator[Situation]:
     for (past, (failures, steps)), left, asked, (lapse, waiting) in product(
         PASTS.items(), (1, 2), (False, True), LAPSES.items()
     ):
+        if not thorough and past not in SIMPLE_PASTS and lapse not in SIMPLE_LAPSES:
+            continue
         name = f"running, {past}, {left} left{', cancel requested' if asked else ''}{lapse}"
         asking = (CANCEL,) if asked else ()
         yield _budgeted(Situation(name, (*steps, claim, *asking, *waiting)), failures + left)
@@ -188,6 +194,6 @@ def _budgeted(situation: Situation, max_attempts: int) -> Situation:
     return evolve(situation, specification=specification)
 
 
-def every_situation() -> list[Situation]:
-    """All of them."""
-    return [*_pending(), *_running(), *_terminal()]
+def every_situation(*, thorough: bool) -> list[Situation]:
+    """All of them; ``thorough`` crosses every past of a running job with all that may happen to its lease."""
+    return [*_pending(), *_running(thorough=thorough), *_terminal()]
