@@ -55,7 +55,7 @@ class Proxy:
         return make_conninfo("", **{**self._target, "host": host, "port": port})
 
     def trouble(self, statement: str, trouble: Trouble) -> None:
-        """Let it happen to the next statement with this text in it, on whichever connection."""
+        """Let it happen to the next statement that begins so, on whichever connection."""
         self.struck.clear()
         self._armed = (statement, trouble)
 
@@ -124,7 +124,9 @@ class Proxy:
         for chunk in _chunks(link.client):
             self._flowing.wait()
             asked = link.questions.read(chunk)
-            if self._armed is not None and any(self._armed[0] in question for question in asked):
+            if self._armed is not None and any(
+                question.lstrip().startswith(self._armed[0]) for question in asked
+            ):
                 link.trouble, self._armed = self._armed[1], None
             if link.trouble is Trouble.HELD:
                 link.held += chunk
