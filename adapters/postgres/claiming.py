@@ -14,6 +14,8 @@ from .query import Query, Row, Rows, Statement
 from .transitions_sql import CLOCK, Transitions
 
 _LEVELS = ", ".join(f"({priority})" for priority in range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))
+_FORESIGHT = 100
+"""Rows of other types looked at for the next job due; beyond them a worker wakes up to look again."""
 _JOB = "job_id, attempt, type, queue, payload, failures, max_attempts, timeout, lease, effect_key, run_at, claim_id"
 _MORE = (
     ", j.priority, j.type, j.queue, CAST(j.payload AS text), j.max_attempts, j.timeout, j.lease, j.effect_key"
@@ -33,7 +35,7 @@ def _claim(schema: str) -> Statement:
 
     The queue's row is locked first, which makes a pause exact. The levels of priority are walked from the highest, and
     lower ones only when higher ones run dry: PostgreSQL produces, and so locks, no more rows than the outer limit
-    asks for. As sub-selects, clock and queue are conditions of the index.
+    asks for. As sub-selects, clock and queue are conditions of the index. The search for what is due later is as lazy.
     """
     of = names(schema)
     level = f"""
@@ -56,7 +58,12 @@ WITH open_queue AS MATERIALIZED (
 ), {pipeline(of, _CLAIM, returning=_MORE)}, later AS (
     SELECT min(soonest.run_at) - (SELECT at FROM clock) AS wait FROM (VALUES {_LEVELS}) AS level (priority)
     CROSS JOIN LATERAL (
-        SELECT j.run_at{level} AND j.run_at > (SELECT at FROM clock) ORDER BY j.run_at LIMIT 1
+        SELECT near.run_at FROM (
+            SELECT j.run_at, j.type, row_number() OVER (ORDER BY j.run_at) AS number{level}
+              AND j.run_at > (SELECT at FROM clock)
+        ) AS near
+        WHERE near.type = ANY (CAST(:types AS text[])) OR near.number = {_FORESIGHT}
+        ORDER BY near.run_at LIMIT 1
     ) AS soonest
 )
 SELECT later.wait, {_JOB.replace("claim_id", "CAST(claim_id AS text)")} FROM later LEFT JOIN moved ON true
