@@ -42,7 +42,7 @@ def create_app(container: Container, *, owned: bool = True) -> FastAPI:
     container.principal.override(providers.Object(caller.ACTOR))
     container.submitting.reset()
     app.state.container = container
-    app.state.schema_ready = False
+    app.state.readiness = health.Readiness(container)
     for module in V1:
         app.include_router(module.router, prefix="/v1")
     app.include_router(health.router)

@@ -5,8 +5,8 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 
 from ...domain.errors import Unavailable
+from ..container import Container
 from . import documents as doc
-from .caller import container
 from .problems import Code, Problem
 from .render import json_response
 
@@ -23,19 +23,40 @@ async def livez() -> Response:
 @router.get("/readyz", **doc.READYZ)
 async def readyz(request: Request) -> Response:
     """Answer 503 while the database is away or its schema is not up to date."""
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            await container(request).event_log().clock()
-            await _check_schema(request)
-    except (TimeoutError, Unavailable) as error:
-        raise Problem(Code.DATABASE_UNAVAILABLE) from error
+    await request.app.state.readiness.check()
     return json_response({"ok": True})
 
 
-async def _check_schema(request: Request) -> None:
-    """Look at the schema until it is up to date once: schemas do not go back."""
-    if request.app.state.schema_ready:
-        return
-    if await asyncio.to_thread(container(request).pending_migrations):
-        raise Problem(Code.SCHEMA_PENDING, "Run `fencepost db migrate`.")
-    request.app.state.schema_ready = True
+class Readiness:
+    """Looks at the database, one look at a time.
+
+    A look at a database that hangs takes as long as the driver takes to give up; it is left alone to end by itself, so
+    that answers come in time and impatient probes do not use up the connections.
+    """
+
+    def __init__(self, container: Container) -> None:
+        """Know nothing yet."""
+        self._container = container
+        self._look: asyncio.Task[None] | None = None
+        self._schema_ready = False
+
+    async def check(self) -> None:
+        """Raise Problem unless requests can be served."""
+        if self._look is None or self._look.done():
+            self._look = asyncio.create_task(self._look_once())
+        done, _ = await asyncio.wait({self._look}, timeout=ANSWER_SECONDS)
+        if not done:
+            raise Problem(Code.DATABASE_UNAVAILABLE)
+        await self._look
+
+    async def _look_once(self) -> None:
+        """Look at the schema until it is up to date once: schemas do not go back."""
+        try:
+            await self._container.event_log().clock()
+            if self._schema_ready:
+                return
+            if await asyncio.to_thread(self._container.pending_migrations):
+                raise Problem(Code.SCHEMA_PENDING, "Run `fencepost db migrate`.")
+        except (TimeoutError, Unavailable) as error:
+            raise Problem(Code.DATABASE_UNAVAILABLE) from error
+        self._schema_ready = True
