@@ -7,6 +7,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 import psycopg
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
 
 from .connector import CONNECT_SECONDS, Connector
@@ -45,11 +46,17 @@ class Pool:
         async with self._free:
             connection = await self._take()
             connection.add_notice_handler(outcome.notice)
+            reusable = True
             try:
                 yield connection
+            except ReadOnlySqlTransaction:
+                reusable = False  # a session keeps the default it began with, long after a failover is over
+                raise
             finally:
                 outcome.left(connection)
                 connection.remove_notice_handler(outcome.notice)
+                if not reusable:
+                    await connection.close()
                 await self._give_back(connection)
 
     async def close(self) -> None:
