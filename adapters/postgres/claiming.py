@@ -45,7 +45,7 @@ def _claim(schema: str) -> Statement:
     return Statement(
         text(f"""
 WITH open_queue AS MATERIALIZED (
-    SELECT name FROM {of.queues} WHERE name = CAST(:queue AS text) AND paused_at IS NULL FOR SHARE
+    SELECT name FROM {of.queues} WHERE name = CAST(:queue AS text) AND paused_at IS NULL FOR KEY SHARE
 ), clock AS MATERIALIZED (
     SELECT {CLOCK} AS at FROM (SELECT count(*) FROM open_queue) AS after_the_lock
 ), held AS MATERIALIZED (
