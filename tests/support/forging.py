@@ -4,6 +4,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from fencepost.domain.errors import HistoryError
 from fencepost.domain.event import JobEvent
 from fencepost.domain.evolve import fold
 from fencepost.domain.invariants import Report
@@ -44,6 +45,6 @@ def forged(change: Change) -> Report:
     events = change.forged()
     try:
         row = fold(events)
-    except KeyError:  # not even the forger can read this specification
+    except (KeyError, HistoryError):  # not even the forger can make a row of this
         row = STORIES[change.story]().row
     return judged(events, row)

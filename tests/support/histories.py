@@ -191,6 +191,7 @@ def control(
 STORIES: dict[str, Callable[[], Story]] = {
     "succeeded": lambda: Story().submit().claim().succeed('{"sent":true}'),
     "out of budget": lambda: Story().submit(max_attempts=2).claim().fail().claim().fail(),
+    "released": lambda: Story().submit().claim().release(),
     "waiting": lambda: Story().submit().claim().fail(),
     "given wait": lambda: Story().submit().claim().fail(retry_in=7 * SECOND),
     "requeued": lambda: (

@@ -53,6 +53,13 @@ def test_a_pause_binds_the_queue_a_job_was_moved_to() -> None:
     assert broken(judged(into.events, into.row, paused)) == {"I37"}
 
 
+def test_a_claim_without_a_position_cannot_be_inside_a_pause() -> None:
+    """Events that no store has numbered yet are judged by everything else."""
+    story = Story().submit().claim()
+    events = [evolve(event, position=None) for event in story.events]
+    assert judged(events, story.row, [PAUSED]).clean
+
+
 @pytest.mark.parametrize("name", [Name.QUEUE_PAUSING, Name.QUEUE_PAUSED, Name.QUEUE_RESUMED])
 def test_queues_are_paused_and_resumed_by_somebody_in_some_request(name: Name) -> None:
     """A queue event needs an actor and a request id; the witness is its position."""

@@ -48,6 +48,13 @@ def test_a_clock_set_back_is_reported_but_breaks_nothing() -> None:
     assert report.clock_steps == (ClockStep(1, 3, 2 * SECOND),)
 
 
+def test_an_event_may_be_as_young_as_the_verifiers_clock() -> None:
+    """Only what is later than the clock lies in the future."""
+    story = Story().submit().claim().after(1).succeed()
+    assert check(log_of(story), [], story.now).clean
+    assert broken(check(log_of(story), [], story.now - SECOND)) == {"I3"}
+
+
 def test_a_report_after_the_lease_has_lapsed_is_accepted() -> None:
     """The token decides, not the clock."""
     story = Story().submit().claim().after(3600).succeed()

@@ -3,6 +3,7 @@
 import pytest
 
 from fencepost.domain.vocabulary import CommandName, State
+from fencepost.domain.vocabulary import EventName as Name
 from support.forging import GONE, Change, change, forged
 from support.histories import SECOND, START, broken
 
@@ -10,6 +11,7 @@ BIRTH = {
     "born running": change("succeeded", 1, "I4 I9", state=State.RUNNING, run_at=START),
     "born with an attempt": change("succeeded", 1, "I4", attempt=1),
     "born with a failure": change("edited", 1, "I4 I18", failures=1),
+    "born without run_at": change("succeeded", 1, "I2 I4", run_at=None),
     "born by nobody": change("succeeded", 1, "I25", actor=""),
     "max_attempts as text": change("succeeded", 1, "I7", data={"max_attempts": "3"}),
     "lease forgotten": change("succeeded", 1, "I7", data={"lease_us": GONE}),
@@ -67,6 +69,18 @@ OUTCOME = {
     "dead too early": change("given wait", 3, "I18", state=State.DEAD, run_at=None),
     "cancelled unasked": change("given wait", 3, "I4", state=State.CANCELLED, run_at=None),
     "dead though a cancel was requested": change("failed after a request", 4, "I4", state=State.DEAD),
+    "pending though spent and a cancel was requested": change(
+        "failed after a request", 4, "I4", state=State.PENDING, run_at=START + 10 * SECOND
+    ),
+    "confirmed though no cancel was requested": change(
+        "released",
+        -1,
+        "I4",
+        name=Name.CANCELLED,
+        command=CommandName.CONFIRM_CANCEL,
+        state=State.CANCELLED,
+        run_at=None,
+    ),
     "pending though a cancel was requested": change(
         "snoozed after a request", 4, "I4", state=State.PENDING, run_at=START
     ),

@@ -120,6 +120,15 @@ def test_a_job_may_be_snoozed_for_no_time_but_not_into_the_past() -> None:
     assert told_with(Name.SNOOZED, run_at=at.replace(year=2029)) == {"I4"}
 
 
+def test_a_lease_lasts_until_its_deadline_has_passed() -> None:
+    """Reaping at the very deadline is too early."""
+    deadline = LAST[Name.LEASE_EXPIRED]().events[-1].lease_expires_at
+    assert deadline is not None
+    later = deadline.replace(microsecond=1)
+    assert told_with(Name.LEASE_EXPIRED, at=deadline, run_at=deadline) == {"I11"}
+    assert told_with(Name.LEASE_EXPIRED, at=later, run_at=later) == set()
+
+
 def test_a_retry_budget_cannot_be_overdrawn() -> None:
     """A requeue that forgets to reset failures lets the next failure go beyond max_attempts, which is said, too."""
     story = Story().submit(max_attempts=1).claim().fail().requeue().claim().fail()
