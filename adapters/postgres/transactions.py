@@ -56,8 +56,9 @@ class PostgresTransactions:
     def __init__(self, dsn: str, database: Database) -> None:
         """Connect to nothing yet; ``database`` answers what became of a transaction."""
         self._database = database
-        self._sync_database = SyncDatabase(dsn, database.schema, pooled=database.connector.pooled)
-        self._connector = handlers_connector(dsn, pooled=database.connector.pooled)
+        given = database.connector
+        self._sync_database = SyncDatabase(given.dsn, database.schema, pooled=given.pooled)
+        self._connector = handlers_connector(dsn, pooled=given.pooled)
 
     def open(self, success: Success) -> AbstractAsyncContextManager[AsyncConnection]:
         """Yield a connection in a transaction."""
