@@ -3,8 +3,6 @@
 import random
 from collections.abc import Mapping
 
-from dependency_injector import containers, providers
-
 from ..adapters.executors.coroutines import CoroutineExecutor
 from ..adapters.executors.threads import ThreadExecutor
 from ..adapters.postgres.database import Database
@@ -29,6 +27,7 @@ from ..application.submitting import Submitting
 from ..application.worker.runtime import Worker, WorkerPorts
 from ..application.worker.settings import WorkerSettings
 from ..domain.errors import Unavailable
+from .injection import containers, providers
 from .settings import Settings, database_url, load
 
 POOL_SIZE = 8

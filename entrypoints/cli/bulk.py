@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from ...application.operating import check_operation
 from ...domain.errors import InvalidInput
 from ...domain.vocabulary import Verdict
 from .exits import CONFLICT, NOT_FOUND, OK
@@ -51,6 +52,7 @@ async def operate_on(
     job_ids: Sequence[int], operation: "Operation", flags: Flags, assent: Assent | None = None
 ) -> int:
     """Apply an operation to named jobs; the exit code tells the worst answer. Nobody is asked."""
+    check_operation(operation)
     if assent is not None and assent.dry_run:
         say(f"{len(job_ids)} jobs named")
         return OK
@@ -63,6 +65,7 @@ async def operate_on(
 
 async def operate_where(where: "JobFilter", operation: "Operation", flags: Flags, assent: Assent) -> int:
     """Apply an operation to all jobs that match when this begins, after telling how many they are."""
+    check_operation(operation)
     async with session(flags) as container:
         job_ids = await matching(container.job_reader(), where)
         say(f"{len(job_ids)} jobs match")

@@ -1,12 +1,13 @@
 """The `fencepost` command: a table of commands by import path, so that ``--help`` loads none of them."""
 
+import os
 import sys
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
 from ... import __version__
-from .exits import OK, USAGE, exit_code, sentence
+from .exits import FAILED, OK, USAGE, exit_code, sentence
 from .terminal import is_terminal, say
 
 RUN = "Run"
@@ -59,6 +60,9 @@ def run(arguments: Sequence[str]) -> int:
     except CycloptsError as error:
         say(f"error: {' '.join(str(error).split())}")
         return USAGE
+    except BrokenPipeError:  # the reader has left; the interpreter must not try to tell it more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except Exception as error:  # noqa: BLE001 - exit_code raises what is not expected
         code = exit_code(error)
         say(f"error: {sentence(error)}")

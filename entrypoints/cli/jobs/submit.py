@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ....application.durations import duration
-from ....application.submitting import SubmitRequest, Submitting
+from ....application.submitting import SubmitRequest, submission
 from ....domain.errors import InvalidInput
 from ....domain.limits import LEASE_DEFAULT, MAX_ATTEMPTS_DEFAULT, PRIORITY_DEFAULT, TIMEOUT_DEFAULT
 from ....domain.values import decode
@@ -52,8 +52,9 @@ async def submit(  # noqa: PLR0913 - an argument for each flag
         effect_key=effect_key,
         timeout=_timeout(timeout),
     )
+    checked = submission(request, origin(reason), PRINCIPAL)
     async with session(flags) as container:
-        answer = await Submitting(container.submitter(), PRINCIPAL).submit(request, origin(reason))
+        [answer] = await container.submitter().submit([checked])
     emit_one(flags.output, {"job_id": answer.job_id, "created": answer.created})
 
 

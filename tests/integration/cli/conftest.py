@@ -69,6 +69,13 @@ def database(server18: str, template18: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def empty18(server18: str) -> Iterator[str]:
+    """The address of an empty database on the embedded server."""
+    with new_database(server18) as dsn:
+        yield dsn
+
+
+@pytest.fixture
 def bare(tmp_path: Path) -> Commands:
     """The command line where no database is named."""
     (tmp_path / "shop.py").write_text(SHOP)
