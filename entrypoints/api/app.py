@@ -1,5 +1,6 @@
 """The ASGI application."""
 
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,6 +21,9 @@ ABOUT = (
     "Submit jobs, look at them and their history, operate on them. Times come as RFC 3339 in UTC with microseconds, "
     "durations in seconds. Unknown fields and parameters are refused. Reached from this machine only."
 )
+SCHEMA_MISSING = {"3F000", "42P01", "42883", "42703"}
+"""No such schema, table, function, column: the migrations have not run, or not all."""
+logger = logging.getLogger("fencepost.api")
 V1 = (submits, jobs, operations, queues, events)
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
@@ -73,10 +77,13 @@ async def _on_http(request: Request, error: HTTPException) -> Response:
     return problem.response(caller.request_id(request))
 
 
-async def _on_bug(request: Request, _error: Exception) -> Response:
+async def _on_bug(request: Request, error: Exception) -> Response:
     """Answer for a fault of ours: what it was is in the log, under the request's id, and never in the answer."""
-    response = Problem(Code.INTERNAL_ERROR).response(caller.request_id(request))
-    response.headers[REQUEST_ID] = caller.request_id(request)
+    pending = getattr(error, "sqlstate", None) in SCHEMA_MISSING
+    code, request_id = Code.SCHEMA_PENDING if pending else Code.INTERNAL_ERROR, caller.request_id(request)
+    response = Problem(code).response(request_id)
+    response.headers[REQUEST_ID] = request_id
+    logger.error("request %s failed", request_id)
     return response
 
 

@@ -188,6 +188,8 @@ async def test_readiness_follows_database_and_schema(
     async with in_process(bare) as client:
         assert (await client.get("/readyz")).json()["code"] == "schema_pending"
         assert (await client.get("/livez")).is_success
+        for answer in (await client.post("/v1/jobs", json={"type": "t"}), await client.get("/v1/jobs")):
+            assert (answer.status_code, answer.json()["code"]) == (503, "schema_pending")
     await closed(bare)
 
 

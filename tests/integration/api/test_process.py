@@ -1,0 +1,89 @@
+"""`fencepost api` as a process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from fencepost.adapters.postgres.migrations import migrate
+
+API = [sys.executable, "-m", "fencepost.entrypoints.cli", "api", "--port", "0"]
+
+
+@contextmanager
+def api(dsn: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A process that serves on a free port, and its address."""
+    process = subprocess.Popen([*API, "--database-url", dsn], stderr=subprocess.PIPE, text=True)
+    try:
+        yield process, _url(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _url(process: "subprocess.Popen[str]") -> str:
+    """Read the log until it says where the process listens."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        record = json.loads(line)
+        if record["event"] == "api started":
+            url: str = record["url"]
+            return url
+    pytest.fail("the process ended before it listened")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_good_order(emptied: str, number: signal.Signals) -> None:
+    """It serves, and on the first signal it leaves with exit code 0."""
+    with api(emptied) as (process, url):
+        assert httpx2.post(f"{url}/v1/jobs", json={"type": "t"}).status_code == 201
+        assert httpx2.get(f"{url}/readyz").status_code == 200
+        process.send_signal(number)
+        assert process.wait(10) == 0
+
+
+def test_it_serves_while_the_database_is_away() -> None:
+    """Started without a database it lives, says so, and still stops in good order."""
+    with api("postgresql://postgres@127.0.0.1:1/nothing") as (process, url):
+        assert httpx2.get(f"{url}/livez").status_code == 200
+        assert httpx2.get(f"{url}/readyz").json()["code"] == "database_unavailable"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+
+
+def refused(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """What a process said that would not serve."""
+    return subprocess.run(
+        [*API, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, **environment},
+    )
+
+
+def test_it_does_not_start_on_an_old_schema(empty_database: str) -> None:
+    """A schema that is not up to date is refused at the start, until it is migrated."""
+    ended = refused("--database-url", empty_database)
+    assert ended.returncode != 0
+    assert "fencepost db migrate" in ended.stderr
+    migrate(empty_database)
+    with api(empty_database) as (_, url):
+        assert httpx2.get(f"{url}/readyz").status_code == 200
+
+
+def test_it_listens_on_loopback_only(emptied: str) -> None:
+    """Neither a flag nor the environment gets it onto the network."""
+    for ended in (
+        refused("--database-url", emptied, "--host", "0.0.0.0"),
+        refused("--database-url", emptied, FENCEPOST_API_HOST="0.0.0.0"),
+    ):
+        assert ended.returncode == 2
+        assert "loopback" in ended.stderr
