@@ -86,6 +86,11 @@ class Proxy:
         """Forward again."""
         self._flowing.set()
 
+    @property
+    def connections(self) -> int:
+        """How many connections have been made since the last cut."""
+        return len(self._links)
+
     def __enter__(self) -> Self:
         """Start."""
         threading.Thread(target=self._accept, daemon=True).start()

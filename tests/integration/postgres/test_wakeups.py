@@ -1,0 +1,180 @@
+"""Wake-ups over LISTEN and NOTIFY: who is told, who is not, and what happens when the ear falls off."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from fencepost.adapters.postgres import ear, waking
+from fencepost.adapters.postgres.database import Database
+from fencepost.adapters.postgres.wakeups import PostgresWakeups
+from fencepost.domain.errors import Unavailable
+from support.polling import eventually
+from support.proxy import Proxy
+from support.rig import QUEUE, USER, Rig, submission
+
+SOON = 5.0
+NEVER = 0.2
+
+
+@pytest.fixture
+async def wakeups(rig: Rig) -> AsyncIterator[PostgresWakeups]:
+    """A worker's ear, open and past the wake-up that every new connection starts with."""
+    wakeups = PostgresWakeups(rig.database, types={"work"}, build="build-1")
+    await wakeups.open("worker:1", [QUEUE, "mail"])
+    assert await wakeups.wait(SOON) == {QUEUE, "mail"}
+    yield wakeups
+    await wakeups.close()
+
+
+async def test_an_idle_worker_is_woken_by_a_submit(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """It hears the queue's name, once."""
+    await wakeups.set_idle(True)
+    await rig.submit(submission(queue="mail"), submission(queue="mail"))
+    assert await wakeups.wait(SOON) == {"mail"}
+    assert await wakeups.wait(NEVER) == frozenset()
+
+
+@pytest.mark.parametrize("queue", [QUEUE, "other"])
+async def test_nobody_is_told_when_nobody_waits(rig: Rig, wakeups: PostgresWakeups, queue: str) -> None:
+    """A busy worker, and one that waits for other queues, cost the submitter no notification."""
+    await wakeups.set_idle(queue == "other")
+    async with await psycopg.AsyncConnection.connect(rig.dsn, autocommit=True) as another:
+        await another.execute(f'LISTEN "{waking.channel("fencepost")}"'.encode())
+        await rig.submit(submission(queue=queue))
+        assert [note async for note in another.notifies(timeout=NEVER)] == []
+
+
+async def test_the_flag_is_taken_back(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """A worker that is busy again is not told any more."""
+    await wakeups.set_idle(True)
+    await wakeups.set_idle(False)
+    await rig.submit(submission())
+    assert await wakeups.wait(NEVER) == frozenset()
+
+
+async def test_a_worker_that_has_been_silent_for_long_counts_as_gone(
+    rig: Rig, wakeups: PostgresWakeups
+) -> None:
+    """A row that a killed worker left behind does not make every submit notify for ever."""
+    await wakeups.set_idle(True)
+    await rig.ask("UPDATE fencepost.workers SET last_seen_at = last_seen_at - interval '2 minutes'")
+    await rig.submit(submission())
+    assert await wakeups.wait(NEVER) == frozenset()
+
+
+async def test_a_job_with_time_wakes_nobody(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """A delay beyond the fallback poll needs no wake-up; a short one does."""
+    await wakeups.set_idle(True)
+    await rig.submit(submission(delay=waking.POLLED * 2))
+    assert await wakeups.wait(NEVER) == frozenset()
+    await rig.submit(submission(delay=waking.POLLED))
+    assert await wakeups.wait(SOON) == {QUEUE}
+
+
+async def test_a_resumed_queue_wakes_who_waits_for_it(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """Jobs that were submitted during the pause are claimed at once."""
+    await wakeups.set_idle(True)
+    await rig.queues.pause(QUEUE, USER)
+    await rig.queues.resume(QUEUE, USER)
+    assert await wakeups.wait(SOON) == {QUEUE}
+
+
+async def test_the_worker_is_registered_from_open_to_close(rig: Rig) -> None:
+    """Everybody can see which queues and types it serves, and that it has gone."""
+    wakeups = PostgresWakeups(rig.database, types={"work", "rest"}, build="build-1")
+    await wakeups.open("worker:2", ["b", "a"])
+    rows = "SELECT worker, queues, types, build, idle FROM fencepost.workers"
+    assert await rig.ask(rows) == [("worker:2", ["a", "b"], ["rest", "work"], "build-1", False)]
+    await wakeups.close()
+    assert await rig.ask(rows) == []
+
+
+async def test_a_dead_listener_is_replaced_and_looks_for_what_it_missed(
+    rig: Rig, wakeups: PostgresWakeups
+) -> None:
+    """The server ends the connection: the ear comes back, wakes for every queue, and hears again."""
+    await wakeups.set_idle(True)
+    await rig.ask(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE query LIKE 'LISTEN%%' AND datname = current_database()"
+    )
+    assert await wakeups.wait(SOON) == {QUEUE, "mail"}
+    await rig.submit(submission())
+    assert await wakeups.wait(SOON) == {QUEUE}
+
+
+async def test_a_listener_cut_off_silently_is_noticed(
+    rig: Rig, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing comes through and nothing breaks: the probe is not answered, and the connection is replaced."""
+    monkeypatch.setattr(ear, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(ear, "CONNECT_SECONDS", 0.3)
+    far = Database(proxy.dsn)
+    wakeups = PostgresWakeups(far)
+    await wakeups.open("worker:3", [QUEUE])
+    await wakeups.wait(SOON)
+    await wakeups.set_idle(True)
+    connected = proxy.connections
+    proxy.stall()
+    await rig.submit(submission())
+    assert await wakeups.wait(NEVER) == frozenset()
+    await asyncio.to_thread(eventually, lambda: proxy.connections > connected)
+    proxy.flow()
+    assert await wakeups.wait(SOON) == {QUEUE}
+    await wakeups.close()
+    await far.close()
+
+
+async def test_waiting_survives_that_the_database_is_away(rig: Rig, proxy: Proxy) -> None:
+    """Without a connection the wait only takes its time; it never raises."""
+    far = Database(proxy.dsn)
+    wakeups = PostgresWakeups(far)
+    await wakeups.open("worker:4", [QUEUE])
+    await wakeups.wait(SOON)
+    proxy.__exit__()
+    assert [await wakeups.wait(0.3) for _ in range(3)] == [frozenset()] * 3
+    with pytest.raises(Unavailable):
+        await wakeups.close()
+    await far.close()
+
+
+async def test_life_is_shown_again_and_again(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An idle worker's row stays fresh, and comes back when somebody removed it."""
+    monkeypatch.setattr(ear, "PROBE_SECONDS", 0.05)
+    wakeups = PostgresWakeups(rig.database)
+    await wakeups.open("worker:5", [QUEUE])
+    await rig.ask("DELETE FROM fencepost.workers")
+    await asyncio.to_thread(eventually, lambda: _workers(rig.dsn) == ["worker:5"])
+    await wakeups.close()
+    assert _workers(rig.dsn) == []
+
+
+async def test_behind_a_transaction_pooler_a_worker_only_sleeps(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No LISTEN, no idle flag that would cost submitters a notification; its row is kept fresh all the same."""
+    monkeypatch.setattr("fencepost.adapters.postgres.wakeups.PROBE_SECONDS", 0.0)
+    wakeups = PostgresWakeups(rig.database, poll_only=True)
+    await wakeups.open("worker:6", [QUEUE])
+    await wakeups.set_idle(True)
+    await rig.submit(submission())
+    assert await rig.ask("SELECT idle FROM fencepost.workers") == [(False,)]
+    await rig.ask("DELETE FROM fencepost.workers")
+    assert await wakeups.wait(0.01) == frozenset()
+    assert _workers(rig.dsn) == ["worker:6"]
+    assert await rig.ask("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%'") == [(0,)]
+    await wakeups.close()
+
+
+def test_a_long_schema_name_still_gives_a_channel() -> None:
+    """Channels are identifiers: at most 63 bytes, and different for different schemas."""
+    names = {waking.channel("s" * length) for length in (9, 50, 60, 63)}
+    assert len(names) == 4
+    assert all(len(name) <= 63 for name in names)
+
+
+def _workers(dsn: str) -> list[str]:
+    with psycopg.connect(dsn) as connection:
+        return [worker for (worker,) in connection.execute("SELECT worker FROM fencepost.workers").fetchall()]
