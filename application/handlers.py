@@ -46,7 +46,7 @@ class HandlerClash(FencepostError):
 class Handler:
     """A type's code. ``bind`` turns a decoded payload into arguments and raises InvalidInput for a bad one.
 
-    ``call`` receives the context and what ``bind`` returned; it is a coroutine function for ``async``, a plain
+    ``call`` receives the context and, as keyword arguments, what ``bind`` returned; it is a coroutine function for ``async``, a plain
     function for ``thread``.
     """
 

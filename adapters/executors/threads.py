@@ -30,14 +30,13 @@ class ThreadExecutor:
         self._threads = 0
 
     def start(self, work: Work) -> Unstoppable:
-        """Wake a spare thread, or start another."""
-        self._jobs.put((asyncio.get_running_loop(), work))
+        """Wake a spare thread, or start another; raises RuntimeError when the system has no more of them."""
         with self._lock:
-            wanted = self._spare <= 0
+            if self._spare <= 0:
+                Thread(target=self._serve, name=f"{self._name}-{self._threads}", daemon=True).start()
+                self._threads += 1
             self._spare -= 1
-            self._threads += wanted
-        if wanted:
-            Thread(target=self._serve, name=f"{self._name}-{self._threads}", daemon=True).start()
+        self._jobs.put((asyncio.get_running_loop(), work))
         return Unstoppable()
 
     def close(self) -> None:

@@ -1,19 +1,24 @@
 """Appetite: which queues are worth a claim now, and when the next one will be."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
 from ..ports.local_time import LocalTime
+
+LINGER = 0.005
+"""Seconds that a busy worker collects free slots, or finished jobs, before it sends a statement for very few."""
+FEW = 8
+"""Fewer than one in so many are very few."""
 
 
 class Appetite:
     """A queue that answered a claim with nothing is dry until a wake-up, a due time or the poll says otherwise."""
 
     def __init__(
-        self, queues: Iterable[str], room: Callable[[str], int], time: LocalTime, poll: float
+        self, queues: Mapping[str, int], room: Callable[[str], int], time: LocalTime, poll: float
     ) -> None:
-        """Start with no queue dry; ``room`` tells how many jobs of a queue could start now."""
-        self._queues, self._room, self._time, self._poll = tuple(queues), room, time, poll
+        """Start with no queue dry; ``queues`` gives the slots, ``room`` how many jobs could start now."""
+        self._queues, self._room, self._time, self._poll = queues, room, time, poll
         self._dry: set[str] = set()
         self._woken: set[str] = set()
         self._due: dict[str, float] = {}
@@ -49,6 +54,12 @@ class Appetite:
     def starving(self) -> bool:
         """Whether some queue with free slots is dry: only a wake-up would fill them at once."""
         return any(self._room(queue) > 0 for queue in self._dry)
+
+    @property
+    def meagre(self) -> bool:
+        """Whether all that could be asked for now is a few jobs, of queues whose many slots are nearly all busy."""
+        rooms = [(queue, room) for queue in self._queues if (room := self._room(queue)) > 0]
+        return bool(rooms) and all(room * FEW < self._queues[queue] for queue, room in rooms)
 
     def patience(self) -> float:
         """Return the seconds until a queue is due or the poll is."""

@@ -10,6 +10,9 @@ from ..ports.local_time import LocalTime
 
 _log = logging.getLogger(__name__)
 
+DOUBT = 5.0
+"""Seconds after which a claim that was not found is looked for again: the server may have been busy with it."""
+
 
 class Claiming:
     """Claims in the name of one worker."""
@@ -26,6 +29,7 @@ class Claiming:
         """Take the collaborators; ``pause`` waits before the database is tried again."""
         self._store, self._origin, self._types = store, origin, types
         self._new_claim_id, self._time, self._pause = new_claim_id, time, pause
+        self._doubtful: list[tuple[str, str, float]] = []
 
     async def claim(self, queue: str, limit: int) -> tuple[Claimed, float]:
         """Return what was claimed and the moment the call was sent, from which local leases count.
@@ -44,7 +48,17 @@ class Claiming:
             return await self._store.claim(request), sent
         except UnknownOutcome as error:
             await self._pause(error)
-            return Claimed(await self._look_up(request.claim_id)), sent
+            jobs = await self._look_up(request.claim_id)
+            if not jobs:
+                self._doubtful.append((queue, request.claim_id, sent))
+            return Claimed(jobs), sent
+
+    async def stragglers(self) -> Sequence[tuple[ClaimedJob, str, float]]:
+        """Return jobs of claims whose commit came after they were looked up, with queue and moment of sending."""
+        if not self._doubtful or self._doubtful[0][2] + DOUBT > self._time.monotonic():
+            return ()
+        queue, claim_id, sent = self._doubtful.pop(0)
+        return [(job, queue, sent) for job in await self._look_up(claim_id)]
 
     async def _look_up(self, claim_id: str) -> Sequence[ClaimedJob]:
         while True:

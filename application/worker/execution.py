@@ -44,7 +44,10 @@ class Execution:
             return
         self._ledger.occupy(attempt)
         self._watch.expect(attempt.lease_end)
-        attempt.running = self._executors[handler.executor].start(attempt)
+        try:
+            attempt.running = self._executors[handler.executor].start(attempt)
+        except Exception as error:  # noqa: BLE001  for instance no more threads: the others must not suffer
+            self._endings.ended(attempt, None, error)
 
 
 def _missing(job: ClaimedJob) -> Handler:

@@ -9,7 +9,7 @@ from ..ports.job_store import ClaimedJob
 from ..ports.local_time import LocalTime
 from ..ports.queue_store import QueueStore
 from ..ports.wakeups import Wakeups
-from .appetite import Appetite
+from .appetite import LINGER, Appetite
 from .backoff import Backoff
 from .bell import Bell
 from .claiming import Claiming
@@ -38,7 +38,7 @@ class Fetching:
         self._settings, self._queues, self._wakeups, self._time = settings, queues, wakeups, time
         self._backoff, self._bell = backoff, bell
         self._poll = settings.fallback_poll.total_seconds()
-        self._appetite = Appetite(settings.queues, room, time, self._poll)
+        self._appetite = Appetite(_helpings(settings), room, time, self._poll)
         self._listener: asyncio.Task[None] | None = None
         self._idle = False
         self._busy_rounds = 0
@@ -85,6 +85,10 @@ class Fetching:
     async def _turn(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> None:
         if self._listener is None:
             await self._open()
+        for straggler in await claiming.stragglers():
+            start(*straggler)
+        if self._appetite.meagre:
+            await self._time.sleep(LINGER)
         found = await self._round(claiming, start)
         self._backoff.answered()
         if self._appetite.starving:
@@ -137,3 +141,8 @@ class Fetching:
             await self._wakeups.close()
         except (Unavailable, UnknownOutcome) as error:
             _log.info("the worker's registration stays until it is pruned: %s", error)
+
+
+def _helpings(settings: WorkerSettings) -> dict[str, int]:
+    """Return the most jobs that one claim may ask for, by queue."""
+    return {queue: min(slots, settings.batch) for queue, slots in settings.queues.items()}

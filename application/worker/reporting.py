@@ -9,6 +9,7 @@ from ...domain.errors import Unavailable, UnknownOutcome
 from ...domain.vocabulary import Verdict
 from ..ports.job_store import JobStore
 from ..ports.local_time import LocalTime
+from .appetite import FEW, LINGER
 from .attempt import Attempt
 from .backoff import Backoff
 from .bell import Bell
@@ -27,9 +28,14 @@ class Reporting:
         time: LocalTime,
         draw: Callable[[], float],
         settled: Callable[[Attempt], None],
+        running: Callable[[], int],
         batch: int,
     ) -> None:
-        """Take the collaborators; ``settled`` hears of each attempt that needs no lease any more."""
+        """Take the collaborators; ``settled`` hears of each attempt that needs no lease any more.
+
+        ``running`` tells how many handlers run: while they are many, a few reports wait a moment for company.
+        """
+        self._running = running
         self._store, self._time, self._settled, self._batch = store, time, settled, batch
         self._draw, self._backoff = draw, Backoff(draw)
         self._waiting: dict[int, Attempt] = {}
@@ -60,13 +66,19 @@ class Reporting:
         """Report until cancelled."""
         while True:
             await self._bell.wait()
-            while batch := self._next_batch():
+            while batch := await self._collect():
                 busy = self._settle(batch, await self._ask(batch))
                 self._in_flight = 0
                 if busy:
                     await self._put_back(busy)
                 else:
                     self._busy_tries = 0
+
+    async def _collect(self) -> list[Attempt]:
+        """Return the next batch; few reports of a worker with many handlers wait a moment for company."""
+        if 0 < len(self._waiting) * FEW < min(self._running(), self._batch):
+            await self._time.sleep(LINGER)
+        return self._next_batch()
 
     def _next_batch(self) -> list[Attempt]:
         batch = list(islice(self._waiting.values(), self._batch))

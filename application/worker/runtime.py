@@ -66,7 +66,14 @@ class Worker:
         self._room, self._quiet = Bell(time), Bell(time)
         self._ledger = Ledger(settings.queues, self._room, self._quiet)
         self._halting = Halting(time)
-        self._reporting = Reporting(ports.reports, time, draw, self._ledger.settle, settings.batch)
+        self._reporting = Reporting(
+            ports.reports,
+            time,
+            draw,
+            self._ledger.settle,
+            lambda: len(self._ledger.running),
+            settings.batch,
+        )
         self._endings = Endings(self._ledger, self._reporting)
         self._watch = Watch(
             self._ledger.running,
@@ -115,6 +122,11 @@ class Worker:
     def in_contact(self) -> bool:
         """Whether the database answered the last time it was asked, on every path."""
         return self._fetching.in_contact and self._reporting.in_contact and self._heartbeats.in_contact
+
+    @property
+    def running(self) -> int:
+        """How many handlers run now."""
+        return len(self._ledger.running)
 
     def stop(self) -> None:
         """Claim no more, let handlers finish within the drain grace, hand back the rest."""

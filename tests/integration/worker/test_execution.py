@@ -283,3 +283,47 @@ async def test_queues_do_not_take_each_others_slots(shop: Workshop) -> None:
     await shop.start()
     assert [shop.state(slow), shop.state(slow + 1)] == [State.RUNNING, State.PENDING]
     assert {shop.state(job) for job in range(fast, fast + 3)} == {State.SUCCEEDED}
+
+
+async def test_a_handler_that_cannot_be_started_fails_only_its_own_job(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system has no more threads: the coroutines of the same batch run all the same."""
+
+    def exhausted(work: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def fine(ctx: Context) -> None:
+        pass
+
+    monkeypatch.setattr(shop.threads, "start", exhausted)
+    shop.handle(lambda ctx: None, executor="thread")
+    shop.handle(fine, type="fine")
+    bad, good = await shop.submit(), await shop.submit(type="fine")
+    await shop.start()
+    assert shop.error(bad)["message"] == "can't start new thread"
+    assert shop.state(good) is State.SUCCEEDED
+    assert shop.worker.running == 0
+
+
+async def test_a_busy_worker_collects_free_slots_before_it_claims(shop: Workshop) -> None:
+    """Of 32 slots two become free: the claim waits a moment for more, and so does the report."""
+    shop.set(queues={"default": 32})
+    events = [asyncio.Event() for _ in range(40)]
+
+    async def wait(ctx: Context) -> None:
+        await events[ctx.job_id - 1].wait()
+
+    shop.handle(wait)
+    await shop.submit(times=40)
+    await shop.start()
+    claims = len(shop.store.asked)
+    events[0].set()
+    await shop.advance(0.001)
+    events[1].set()
+    await shop.advance(0.001)
+    assert len(shop.store.asked) == claims
+    assert shop.store.reported == []
+    await shop.advance(0.005)
+    assert shop.store.asked[claims].limit == 2
+    assert len(shop.store.reported[0]) == 2

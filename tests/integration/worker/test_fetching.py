@@ -8,7 +8,7 @@ import pytest
 from fencepost.application.context import Context
 from fencepost.domain.errors import Unavailable, UnknownOutcome
 from fencepost.domain.vocabulary import State
-from support.workshop import Workshop, gate
+from support.workshop import USER, Workshop, gate
 
 
 async def fine(_ctx: Context) -> None:
@@ -186,8 +186,6 @@ async def test_no_new_starts_above_the_bound_of_unreported_results(shop: Worksho
 
 async def test_a_paused_queue_is_left_alone(shop: Workshop) -> None:
     """Nothing of it starts until it is resumed; jobs that run go on."""
-    from support.workshop import USER
-
     event, wait = gate()
     shop.handle(wait)
     shop.set(queues={"default": 1})
@@ -212,3 +210,19 @@ async def test_an_outage_is_logged_once(shop: Workshop, caplog: pytest.LogCaptur
     assert [record.getMessage() for record in caplog.records] == [
         "database out of reach, trying again: cut off"
     ]
+
+
+async def test_a_claim_that_commits_after_it_was_looked_up_is_found(shop: Workshop) -> None:
+    """The server was still busy with it: a second look, five seconds later, finds its job."""
+    shop.handle(fine)
+    shop.store.before["claim"].append(UnknownOutcome())
+    await shop.queues.pause("default", USER)
+    job = await shop.submit()
+    await shop.start()
+    await shop.advance(1)
+    await shop.queues.resume("default", USER)
+    await shop.store.commit_late(shop.store.asked[0])
+    await shop.advance(1)
+    assert shop.state(job) is State.RUNNING
+    await shop.advance(7)
+    assert shop.events(job) == ["enqueued", "claimed", "succeeded"]

@@ -20,6 +20,11 @@ async def release(shop: Workshop) -> AsyncIterator[threading.Event]:
     shop.threads.close()
 
 
+async def begun(shop: Workshop) -> None:
+    """Wait until some handler has really begun: one that was told to stop before never does."""
+    await until(lambda: any(attempt.started is not None for attempt in shop.worker._ledger.running))
+
+
 async def test_a_plain_function_returns_its_result(shop: Workshop, release: threading.Event) -> None:
     """It runs outside the event loop's thread."""
     names: list[str] = []
@@ -74,7 +79,7 @@ async def test_a_function_that_returns_because_it_was_cancelled_is_cancelled(
     shop.handle(work, executor="thread")
     job = await shop.submit()
     await shop.start()
-    await until(lambda: shop.worker._ledger.running)
+    await begun(shop)
     await shop.cancel(job)
     await shop.advance(10)
     await until(lambda: shop.state(job) is State.CANCELLED)
@@ -94,6 +99,7 @@ async def test_a_function_that_finishes_in_spite_of_a_cancel_has_succeeded(
     shop.handle(work, executor="thread")
     job = await shop.submit()
     await shop.start()
+    await begun(shop)
     await shop.cancel(job)
     await shop.advance(10)
     await until(lambda: shop.state(job) is State.SUCCEEDED)
@@ -111,7 +117,7 @@ async def test_a_function_can_stop_by_an_exception(shop: Workshop, release: thre
     shop.set(drain_grace=timedelta(seconds=1))
     job = await shop.submit()
     await shop.start()
-    await until(lambda: any(attempt.started is not None for attempt in shop.worker._ledger.running))
+    await begun(shop)
     shop.worker.stop()
     await shop.advance(1)
     await until(lambda: shop.events(job)[-1] == "released")
@@ -136,7 +142,7 @@ async def test_a_function_that_ignores_its_timeout_keeps_its_slot(
     await shop.advance(60)
     assert (shop.events(job), attempts) == (["enqueued", "claimed", "failed"], [1])
     release.set()
-    await until(lambda: not shop.worker._ledger.running)
+    await until(lambda: not shop.worker.running)
     await shop.advance(1)
     await until(lambda: shop.state(job) is State.SUCCEEDED)
     assert shop.job(job).result == '"attempt 2"'
@@ -153,5 +159,5 @@ async def test_a_transaction_in_a_thread_completes_the_job(shop: Workshop, relea
     shop.handle(work, executor="thread")
     job = await shop.submit()
     await shop.start()
-    await until(lambda: shop.state(job) is State.SUCCEEDED and not shop.worker._ledger.running)
+    await until(lambda: shop.state(job) is State.SUCCEEDED and not shop.worker.running)
     assert (shop.database.writes, shop.store.reported) == (["row"], [])
