@@ -1,15 +1,13 @@
 """The servers tests run against: an embedded PostgreSQL 18 and the machine's PostgreSQL 15."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
 
 from fencepost.adapters.embedded import EmbeddedPostgres
+from support.places import passable_folder
 
 SERVER15 = os.environ.get("FENCEPOST_TEST_PG15", "postgresql://postgres@127.0.0.1:5432/test")
 # Tests may lose their data; nobody else may.
@@ -19,14 +17,10 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on"}
 @pytest.fixture(scope="session")
 def server18() -> Iterator[str]:
     """The address of an embedded PostgreSQL 18 that ends with this process."""
-    folder = Path(tempfile.mkdtemp(prefix="fencepost-tests-"))
-    folder.chmod(0o711)
-    server = EmbeddedPostgres(folder / "data", settings=QUICK, shelter=folder / "shelter")
-    try:
+    with passable_folder() as folder:
+        server = EmbeddedPostgres(folder / "data", settings=QUICK, shelter=folder / "shelter")
         with server as running:
             yield running.dsn
-    finally:
-        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

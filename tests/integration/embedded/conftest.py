@@ -1,22 +1,19 @@
 """A place for an embedded server, left clean."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fencepost.adapters.embedded import EmbeddedPostgres
+from support.places import passable_folder
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder of its own that the server's user can pass through."""
-    path = Path(tempfile.mkdtemp(prefix="fencepost-embedded-")).resolve()
-    path.chmod(0o711)
-    yield path
-    shutil.rmtree(path)
+    with passable_folder() as path:
+        yield path
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """An embedded server is private, durable and does as it is told."""
 
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,15 +9,14 @@ import psycopg
 import pytest
 
 from fencepost.adapters.embedded import EmbeddedPostgres, Running
+from support.places import passable_folder
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
     """One server for all tests that only look at it."""
-    with tempfile.TemporaryDirectory(prefix="fencepost-embedded-") as folder:
-        Path(folder).chmod(0o711)
-        with EmbeddedPostgres(Path(folder, "data")) as running:
-            yield running
+    with passable_folder() as folder, EmbeddedPostgres(folder / "data") as running:
+        yield running
 
 
 def _ask(dsn: str, question: str) -> object:

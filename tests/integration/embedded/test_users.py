@@ -5,7 +5,6 @@ import os
 import pwd
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from fencepost.adapters.embedded import EmbeddedPostgres
 from fencepost.adapters.embedded.account import Account
 from fencepost.adapters.embedded.binaries import find_binaries
 from fencepost.adapters.embedded.errors import Unreachable
+from support.places import passable_folder
 from support.reexecution import ReachablePython, reachable_python
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can hand the server to another user")
@@ -42,9 +42,8 @@ def _uid(pid: int) -> int:
 def nobody() -> Iterator[ReachablePython]:
     """An ordinary user with a Python that user can run."""
     entry = pwd.getpwnam("nobody")
-    with tempfile.TemporaryDirectory(prefix="fencepost-embedded-") as place:
-        Path(place).chmod(0o755)
-        yield reachable_python(Account(entry.pw_uid, entry.pw_gid), Path(place))
+    with passable_folder() as place:
+        yield reachable_python(Account(entry.pw_uid, entry.pw_gid), place)
 
 
 @pytest.fixture
