@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import psycopg
@@ -26,6 +27,7 @@ VERSION_TABLE = "schema_versions"
 TRIES = 5
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _PATIENT = Timeouts(timedelta(0), timedelta(minutes=2), timedelta(minutes=2))
+_ONE_AT_A_TIME = Lock()  # Alembic keeps the migration it is at in a global
 # Roles belong to the whole cluster: migrations of other databases may change the same rows of its catalogues.
 _COLLISIONS = {"XX000", "23505", "40001", "40P01", "42710", "42501"}
 
@@ -38,7 +40,7 @@ def migrate(dsn: str, schema: str = "fencepost") -> None:
     _check(schema)
     for tries_left in reversed(range(TRIES)):
         try:
-            with _connected(dsn) as connection, connection.begin():
+            with _ONE_AT_A_TIME, _connected(dsn) as connection, connection.begin():
                 _lock(connection, schema)
                 command.upgrade(_config(schema, connection), "head")
         except DBAPIError as error:
@@ -105,7 +107,10 @@ def _run(schema: str, connection: Connection | None) -> Callable[[EnvironmentCon
     def run(context: EnvironmentContext) -> None:
         def execute(file: str) -> None:
             statements = (HERE / file).read_text(encoding="utf-8").format(schema=f'"{schema}"')
-            context.execute(text(statements.replace(":", "\\:")))
+            if connection is None:
+                context.static_output(statements)
+            else:
+                context.execute(text(statements.replace(":", "\\:")))
 
         context.config.attributes["execute"] = execute
         context.configure(

@@ -48,9 +48,12 @@ BEGIN
                     USING ERRCODE = 'insufficient_privilege', HINT = hint;
         END;
     END IF;
-    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    -- "SET" is the question since 16: a role's maker is its member, but may not become it.
+    IF NOT pg_has_role('fencepost_keeper', CASE WHEN current_setting('server_version_num')::integer >= 160000
+                                                THEN 'SET' ELSE 'MEMBER' END) THEN
         BEGIN
             GRANT fencepost_keeper TO CURRENT_USER;
+            PERFORM set_config('fencepost.granted', 'yes', true);
         EXCEPTION
             WHEN insufficient_privilege THEN
                 RAISE EXCEPTION '% may not make functions of the role fencepost_keeper', current_user
@@ -117,7 +120,7 @@ REVOKE CREATE ON SCHEMA {schema} FROM fencepost_keeper;
 -- Whoever can become the keeper can pass the guard: the migrator gives that up again.
 DO $$
 BEGIN
-    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    IF current_setting('fencepost.granted', true) = 'yes' THEN
         REVOKE fencepost_keeper FROM CURRENT_USER;
     END IF;
 END $$;
