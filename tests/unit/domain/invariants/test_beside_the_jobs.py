@@ -28,6 +28,7 @@ def resumed(position: int) -> ControlEvent:
         ([PAUSED, resumed(1001)], set()),
         ([PAUSING], set()),
         ([resumed(1)], set()),
+        ([evolve(PAUSED, position=1), resumed(2), resumed(1009)], set()),
         ([evolve(PAUSED, position=1), evolve(PAUSED, position=2), resumed(3)], set()),
         ([evolve(PAUSED, position=1), resumed(2), PAUSED, resumed(1009)], {"I37"}),
         ([evolve(PAUSED, position=1003)], set()),
