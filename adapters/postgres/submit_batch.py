@@ -22,6 +22,16 @@ class Batch:
             if index not in self.answers and index not in self.shares:
                 yield index, submission
 
+    def replay(self, index: int, job_id: int) -> None:
+        """Answer with an earlier request's job; an id drawn for this one stays unused."""
+        self.ids.pop(index, None)
+        self.answers[index] = Submitted(job_id, created=False)
+
+    def share(self, index: int, first: int) -> None:
+        """Answer with whatever an earlier submission of the batch is answered with."""
+        self.ids.pop(index, None)
+        self.shares[index] = first
+
     def job_id(self, index: int) -> int | None:
         """Return the job that answers a submission, as far as it is known."""
         while index in self.shares:

@@ -1,10 +1,10 @@
 """Submit keys: the first request takes the key, later ones wait for it and get its answer."""
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from ...application.ports.submitter import SubmitKey, Submitted
+from ...application.ports.submitter import SubmitKey
 from ...domain.errors import KeyConflict, KeyInProgress
 from ...domain.retry import microseconds
 from .query import Query, Rows
@@ -57,7 +57,7 @@ def _first_uses(batch: Batch) -> dict[KeyName, tuple[int, SubmitKey]]:
         first, used = firsts.setdefault(name_of(key), (index, key))
         if first != index:
             _check(key, used.request_digest)
-            batch.shares[index] = first
+            batch.share(index, first)
     return dict(sorted(firsts.items()))
 
 
@@ -71,7 +71,7 @@ def _settle(
     for statement, more in ((statements.take_keys, {"patience": PATIENCE}), (statements.take_over_keys, {})):
         if not wanted:
             return
-        rows = yield statement(**_columns(wanted), **_requests(wanted.values()), now=now, **more)
+        rows = yield statement(**_columns(wanted), **_requests(batch, wanted.values()), now=now, **more)
         for *name, job_id in rows:
             index, _ = wanted.pop((name[0], name[1], name[2]))
             batch.ids[index] = job_id
@@ -79,7 +79,7 @@ def _settle(
         for *name, digest, job_id in (yield statements.read_keys(**_columns(wanted))):
             index, key = wanted.pop((name[0], name[1], name[2]))
             _check(key, digest)
-            batch.answers[index] = Submitted(job_id, created=False)
+            batch.replay(index, job_id)
 
 
 def _check(key: SubmitKey, digest: str) -> None:
@@ -92,9 +92,10 @@ def _columns(names: Iterable[KeyName]) -> Mapping[str, Any]:
     return {"principal": array(principals), "operation": array(operations), "key": array(keys)}
 
 
-def _requests(wanted: Iterable[tuple[int, SubmitKey]]) -> Mapping[str, Any]:
+def _requests(batch: Batch, wanted: Collection[tuple[int, SubmitKey]]) -> Mapping[str, Any]:
     keys = [key for _, key in wanted]
     return {
+        "job_id": array(batch.ids.get(index) for index, _ in wanted),
         "request_digest": array(key.request_digest for key in keys),
         "life_us": array(microseconds(key.life) for key in keys),
     }

@@ -32,6 +32,9 @@ def submit_plan(
     """
     statements, batch = submit_statements(str(tables.jobs.schema)), Batch(submissions)
     if waits(submissions):
+        if len(submissions) > 1:  # keys are taken in another order; ids follow that of the batch
+            drawn = yield statements.draw_ids(number=len(submissions))
+            batch.ids = {index: job_id for index, (job_id,) in enumerate(drawn)}
         yield from settle_keys(statements, batch, now)
         yield from settle_uniques(statements, batch, now)
         yield from repoint_keys(statements, batch)

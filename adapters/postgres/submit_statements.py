@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Text, bindparam, text
+from sqlalchemy import Integer, Text, bindparam, text
 from sqlalchemy.types import TypeEngine
 
 from .query import Statement
@@ -26,7 +26,7 @@ _JOB = {
     **dict.fromkeys(("actor", "request_id", "reason", "build", "data"), "text"),
 }
 _NAME = dict.fromkeys(("principal", "operation", "key"), "text")
-_KEY = {**_NAME, "request_digest": "text", "life_us": "bigint"}
+_KEY = {**_NAME, "request_digest": "text", "job_id": "bigint", "life_us": "bigint"}
 _UNIQUE = {"unique_key": "text", "job_id": "bigint", "period_us": "bigint"}
 
 _CLOCK = "SELECT coalesce(CAST(:now AS timestamptz), clock_timestamp()) AS at"
@@ -56,10 +56,13 @@ WITH given AS MATERIALIZED (
 SELECT id FROM given ORDER BY number
 """
 
-# The job's id is drawn with the key, so that the row need not be written twice.
+_DRAW_IDS = "SELECT nextval('{schema}.jobs_job_id_seq') FROM generate_series(1, :number)"
+
+# The job's id is known with the key, so that the row need not be written twice.
 _TAKE_KEYS = """
 INSERT INTO {schema}.submit_keys (principal, operation, key, request_digest, job_id, used_at, expires_at)
-SELECT u.principal, u.operation, u.key, u.request_digest, nextval('{schema}.jobs_job_id_seq'), clock.at,
+SELECT u.principal, u.operation, u.key, u.request_digest,
+       coalesce(u.job_id, nextval('{schema}.jobs_job_id_seq')), clock.at,
        clock.at + u.life_us * interval '1 microsecond'
 FROM ({clock}) AS clock CROSS JOIN {keys}
 WHERE (SELECT set_config('lock_timeout', :patience, true)) IS NOT NULL ORDER BY u.number
@@ -74,8 +77,8 @@ WITH expired AS MATERIALIZED (
     WHERE k.expires_at <= clock.at ORDER BY u.number FOR UPDATE OF k
 )
 UPDATE {schema}.submit_keys AS k
-SET request_digest = e.request_digest, job_id = nextval('{schema}.jobs_job_id_seq'), used_at = e.at,
-    expires_at = e.at + e.life_us * interval '1 microsecond'
+SET request_digest = e.request_digest, job_id = coalesce(e.job_id, nextval('{schema}.jobs_job_id_seq')),
+    used_at = e.at, expires_at = e.at + e.life_us * interval '1 microsecond'
 FROM expired AS e
 WHERE (k.principal, k.operation, k.key) = (e.principal, e.operation, e.key)
 RETURNING k.principal, k.operation, k.key, k.job_id
@@ -132,6 +135,7 @@ class SubmitStatements:
     """All of them."""
 
     insert: Statement
+    draw_ids: Statement
     take_keys: Statement
     take_over_keys: Statement
     read_keys: Statement
@@ -157,7 +161,9 @@ def submit_statements(schema: str) -> SubmitStatements:
     }
     of_keys = (_TAKE_KEYS, _TAKE_OVER_KEYS, _READ_KEYS, _REPOINT_KEYS)
     of_uniques = (_TAKE_UNIQUES, _LOCK_UNIQUES, _READ_UNIQUES, _REPOINT_UNIQUES)
-    return SubmitStatements(*(_statement(sql.format(**parts)) for sql in (_INSERT, *of_keys, *of_uniques)))
+    return SubmitStatements(
+        *(_statement(sql.format(**parts)) for sql in (_INSERT, _DRAW_IDS, *of_keys, *of_uniques))
+    )
 
 
 def _unnest(columns: Mapping[str, str]) -> str:
@@ -169,6 +175,7 @@ def _statement(sql: str) -> Statement:
     clause = text(sql)
     typed: dict[str, TypeEngine[Any]] = {
         "now": MOMENT,
+        "number": Integer(),
         **dict.fromkeys((*_JOB, *_KEY, *_UNIQUE, "patience"), Text()),
     }
     used = [name for name in typed if re.search(rf":{name}\b", sql)]

@@ -220,3 +220,21 @@ async def test_a_retry_is_never_blocked_by_unique_options(rig: Rig) -> None:
     assert len(tokens) == 21
     assert set(await rig.jobs.report([success(token)() for token in tokens])) == {Verdict.ACCEPTED}
     assert (await rig.job(a.job_id)).state is State.SUCCEEDED
+
+
+async def test_jobs_with_keys_keep_the_order_of_the_batch(rig: Rig) -> None:
+    """Keys are taken in an order of their own, but ids, and so the claim order, follow the batch."""
+    first = await rig.submit(keyed("c"), submission(), keyed("a"), submission(unique_key="u"), keyed("b"))
+    assert [answer.job_id for answer in first] == sorted(answer.job_id for answer in first)
+    again = await rig.submit(
+        keyed("b"), keyed("d", unique_key="u"), keyed("a"), keyed("a"), keyed("d", unique_key="u")
+    )
+    known = [answer.job_id for answer in first]
+    assert [answer.job_id for answer in again] == [known[4], known[3], known[2], known[2], known[3]]
+    assert not any(answer.created for answer in again)
+    assert await rig.ask("SELECT key, job_id FROM fencepost.submit_keys ORDER BY key") == [
+        ("a", known[2]),
+        ("b", known[4]),
+        ("c", known[0]),
+        ("d", known[3]),
+    ]
