@@ -5,5 +5,6 @@ For laptops, demonstrations and tests: one host, no backups, POSIX systems only.
 
 from .running import Running
 from .server import EmbeddedPostgres
+from .temporary import temporary_postgres
 
-__all__ = ["EmbeddedPostgres", "Running"]
+__all__ = ["EmbeddedPostgres", "Running", "temporary_postgres"]

@@ -31,5 +31,10 @@ class SideFiles:
         """What the server says."""
         return self._beside("log")
 
+    def delete(self) -> None:
+        """Remove them all."""
+        for file in (self.state, self.log, self.running, self.starting):
+            file.unlink(missing_ok=True)
+
     def _beside(self, suffix: str) -> Path:
         return self.datadir.with_name(f"{self.datadir.name}.{suffix}")

@@ -15,6 +15,7 @@ from .locks import locked
 from .occupancy import occupy
 from .preparation import Preparation
 from .running import Running
+from .shelter import Shelter
 from .shutdown import end_server
 from .state import State, load
 from .tie import Tie
@@ -79,6 +80,17 @@ class EmbeddedPostgres:
         if self._tie is not None:
             self._tie.cut()
             self._tie = None
+
+    def remove(self, timeout: float = 20.0) -> None:
+        """Stop the server and delete its data and all that is kept beside them.
+
+        Raises what `stop` raises; nothing is deleted then.
+        """
+        self.stop(timeout)
+        state = load(self._files.state)
+        if state is not None:
+            Shelter.clear(state.data, self.datadir)
+        self._files.delete()
 
     def __enter__(self) -> Running:
         return self.start()

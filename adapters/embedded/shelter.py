@@ -52,6 +52,14 @@ class Shelter:
             raise Unreachable(f"the server's user cannot run {copy.program('postgres')}")
         return copy
 
+    @staticmethod
+    def clear(data: Path, datadir: Path) -> None:
+        """Delete data from where `place_for` put them."""
+        if data.exists():
+            shutil.rmtree(data)
+        if data != datadir and data.parent.exists():
+            data.parent.rmdir()
+
     def _copy(self, binaries: Binaries, deadline: float) -> Binaries:
         prefix = binaries.bindir.parent
         changed = (binaries.bindir / "postgres").stat().st_mtime_ns

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from fencepost.adapters.embedded import EmbeddedPostgres, Running
+from fencepost.adapters.embedded import EmbeddedPostgres, Running, temporary_postgres
 from support.places import passable_folder
 
 
@@ -124,6 +124,23 @@ def test_a_busy_server_is_stopped_all_the_same(datadir: Path) -> None:
         log = datadir.with_name("data.log").read_text()
     assert "received fast shutdown request" in log
     assert "automatic recovery" not in log
+
+
+def test_a_removed_server_leaves_nothing(datadir: Path) -> None:
+    """Data, password, locks and log are gone; the next start begins from nothing."""
+    server = EmbeddedPostgres(datadir)
+    server.start()
+    server.remove()
+    assert list(datadir.parent.iterdir()) == []
+    server.remove()
+
+
+def test_a_temporary_server_is_gone_afterwards() -> None:
+    """It works while it is needed; then its folder no longer exists."""
+    with temporary_postgres(settings={"max_connections": "20"}) as running:
+        assert _ask(running.dsn, "SHOW max_connections") == "20"
+        data = Path(str(_ask(running.dsn, "SHOW data_directory")))
+    assert not data.parent.exists()
 
 
 def test_the_log_does_not_grow_for_ever(datadir: Path) -> None:

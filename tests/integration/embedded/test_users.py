@@ -86,6 +86,8 @@ def test_as_root_in_a_closed_folder_data_go_to_a_shelter(closed: Path) -> None:
     assert not (closed / "data").exists()
     with server as running, psycopg.connect(running.dsn) as connection:
         assert connection.execute("SELECT n FROM kept").fetchall() == [(42,)]
+    server.remove()
+    assert list((closed.parent / "shelter" / "data").iterdir()) == []
 
 
 @as_root
