@@ -46,8 +46,8 @@ class HandlerClash(FencepostError):
 class Handler:
     """A type's code. ``bind`` turns a decoded payload into arguments and raises InvalidInput for a bad one.
 
-    ``call`` receives the context and, as keyword arguments, what ``bind`` returned; it is a coroutine function for ``async``, a plain
-    function for ``thread``.
+    ``call`` receives the context and, as keyword arguments, what ``bind`` returned; it is a
+    coroutine function for ``async``, a plain function for ``thread``.
     """
 
     type: str

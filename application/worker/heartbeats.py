@@ -56,10 +56,11 @@ class Heartbeats:
     async def run(self) -> None:
         """Beat until cancelled."""
         while True:
-            shortest = min((attempt.lease for attempt in tuple(self._held)), default=math.inf)
-            self._pace = shortest
+            shortest = self._pace = self._shortest()
+            if self._shortest() < shortest:  # came while the old pace was still in sight, so nobody rang
+                continue
             if shortest == math.inf:
-                await self.bell.wait(None if not self._held else 0)
+                await self.bell.wait()
                 self._sent = self._time.monotonic()
                 continue
             left = self._sent + self._period(shortest) - self._time.monotonic()
@@ -90,6 +91,9 @@ class Heartbeats:
         self._backoff.answered()
         for attempt, answer in zip(attempts, answers, strict=True):
             self._hear(attempt, answer, sent)
+
+    def _shortest(self) -> float:
+        return min((attempt.lease for attempt in tuple(self._held)), default=math.inf)
 
     def _period(self, shortest: float) -> float:
         period = min(self._longest, shortest / HEARTBEATS_PER_LEASE)
