@@ -66,9 +66,9 @@ def _check_reap(step: Step) -> None:
 def _check_log(snapshot: Snapshot) -> None:
     """The whole log passes the checker, rows are the fold of their events, leases are open where the books say so."""
     database = snapshot.database
-    items: list[JobEvent | Job] = [
-        item for job_id, job in database.jobs.items() for item in (*database.job_events[job_id], job)
-    ]
+    items: list[JobEvent | Job] = []
+    for job_id, job in database.jobs.items():
+        items += [*database.job_events[job_id], job]
     assert check(items, database.control_events, snapshot.now).violations == ()
     holding = [token for token, _, ended_by in snapshot.granted() if ended_by is None]
     assert len({token.job_id for token in holding}) == len(holding)
