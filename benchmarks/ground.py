@@ -6,12 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
 
-from fencepost.adapters.embedded import EmbeddedPostgres
+from fencepost.adapters.embedded import temporary_postgres
 from fencepost.adapters.postgres.migrations import migrate
 
 HERE = Path(__file__).parent
@@ -25,10 +24,7 @@ def database() -> Iterator[str]:
         migrate(url)
         yield url
         return
-    with (
-        TemporaryDirectory(prefix="fencepost-bench-", ignore_cleanup_errors=True) as folder,
-        EmbeddedPostgres(Path(folder) / "postgres", settings=SETTINGS) as running,
-    ):
+    with temporary_postgres(settings=SETTINGS) as running:
         migrate(running.dsn)
         yield running.dsn
 

@@ -1,15 +1,13 @@
 """``fencepost demo``: run the main job under fire and prove the outcome."""
 
 import asyncio
-import shutil
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...adapters.embedded import EmbeddedPostgres
+from ...adapters.embedded import temporary_postgres
 from ...adapters.postgres.migrations import migrate
 from ..container import assemble, closed, opened
 from ..settings import load
@@ -46,13 +44,9 @@ def demo(directory: Path | None = None, *, jobs: int = 10_000, seed: int = 1) ->
 @contextmanager
 def _database() -> Iterator[str]:
     """Yield a migrated database on a server that ends with the demo."""
-    folder = Path(tempfile.mkdtemp(prefix="fencepost-demo-"))
-    try:
-        with EmbeddedPostgres(folder / "postgres") as running:
-            migrate(running.dsn)
-            yield running.dsn
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_postgres() as running:
+        migrate(running.dsn)
+        yield running.dsn
 
 
 async def _run(story: Story, dsn: str, chunks: list[Chunk], seed: int) -> bool:
