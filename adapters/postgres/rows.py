@@ -17,7 +17,6 @@ from .query import Row
 from .tables import tables
 
 _JOB = tuple(tables().jobs.columns.keys())
-_JOB_EVENT = tuple(tables().job_events.columns.keys())
 _CONTROL_EVENT = tuple(tables().control_events.columns.keys())
 _STATES: Mapping[str, State] = {state.value: state for state in State}
 _COMMANDS: Mapping[str | None, CommandName | None] = {None: None, **{c.value: c for c in CommandName}}
@@ -43,14 +42,58 @@ def job(row: Row) -> Job:
 
 
 def job_event(row: Row) -> JobEvent:
-    """Return the event of a row of ``job_events``, whose name may be unknown to this version."""
-    values = dict(zip(_JOB_EVENT, row, strict=True))
-    name, data = values["name"], values["data"]
-    values["name"] = _EVENTS.get(name) or EventName(name)
-    values["command"] = _COMMANDS.get(values["command"])
-    values["state"] = _STATES[values["state"]]
-    values["data"] = {} if data is None else _decode(data)
-    return JobEvent(**values)
+    """Return the event of a row of ``job_events``, whose name may be unknown to this version.
+
+    Spelt out, as whole histories come through here: it takes two thirds of the time of a loop over the columns.
+    """
+    (
+        position,
+        job_id,
+        seq,
+        attempt,
+        failures,
+        name,
+        command,
+        state,
+        at,
+        run_at,
+        lease_expires_at,
+        started_at,
+        ran,
+        claim_id,
+        heartbeats,
+        actor,
+        request_id,
+        reason,
+        build,
+        data,
+        payload,
+        result,
+    ) = row
+    return JobEvent(
+        position=position,
+        job_id=job_id,
+        seq=seq,
+        attempt=attempt,
+        failures=failures,
+        name=_EVENTS.get(name) or EventName(name),
+        command=_COMMANDS.get(command),
+        state=_STATES[state],
+        at=at,
+        run_at=run_at,
+        lease_expires_at=lease_expires_at,
+        started_at=started_at,
+        ran=ran,
+        claim_id=claim_id,
+        heartbeats=heartbeats,
+        actor=actor,
+        request_id=request_id,
+        reason=reason,
+        build=build,
+        data={} if data is None else _decode(data),
+        payload=payload,
+        result=result,
+    )
 
 
 def control_event(row: Row) -> ControlEvent:
