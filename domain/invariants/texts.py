@@ -6,7 +6,7 @@ from typing import Any
 from ..event import JobEvent
 from ..facts import digest, instant
 from .course import Course, changes
-from .inquiry import Inquiry
+from .inquiry import Cleared, Inquiry
 
 _FACTS = frozenset(
     {
@@ -84,9 +84,17 @@ def check_edit(course: Course, event: JobEvent, inquiry: Inquiry) -> None:
         inquiry.add("I7", event, f"changes {sorted(new)} but names {sorted(old)}")
         return
     for field, value in old.items():
-        if value != before[field] and not (field == "payload_digest" and value is None):
-            inquiry.add("I7", event, f"{field} was {before[field]}, not {value}")
+        if value != before[field]:
+            what = f"{field} was {before[field]}, not {value}"
+            if (field, value) == ("payload_digest", None):  # an editor cannot know what was erased
+                inquiry.doubt("I7", event, what, _if_erased(event.job_id))
+            else:
+                inquiry.add("I7", event, what)
     shown = None if event.run_at is None else instant(event.run_at)
     if shown != new.get("run_at", before["run_at"]):
         inquiry.add("I7", event, f"run_at becomes {shown} unsaid")
     check_text(event, event.payload, new.get("payload_digest"), inquiry)
+
+
+def _if_erased(job_id: int) -> Cleared:
+    return lambda known: job_id in known.erased

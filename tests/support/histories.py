@@ -205,6 +205,7 @@ STORIES: dict[str, Callable[[], Story]] = {
         .edit(priority=1)
         .claim()
     ),
+    "payload edited": lambda: Story().submit().edit(payload='{"n":4}'),
     "returned": lambda: Story().submit().claim().snooze().claim().after(1).release().claim().heartbeat(),
     "expired": lambda: (
         Story().submit().claim().expire().claim().after(9).heartbeat().expire().claim().expire()

@@ -149,6 +149,11 @@ OPERATION = {
     "edit payload rewritten": change("edited", 2, "I6", payload='{"n":8}'),
     "edit of run_at unsaid": change("edited", 2, "I7", run_at=START),
     "edit of priority from another": change("edited", 3, "I7", data={"old": {"priority": 5}}),
+    "edit of a priority that was not there": change("edited", 3, "I7", data={"old": {"priority": None}}),
+    "edit of another payload": change("payload edited", 2, "I7", data={"old": {"payload_digest": "0" * 64}}),
+    "edit that forgets the old payload": change(
+        "payload edited", 2, "I7", data={"old": {"payload_digest": None}}
+    ),
     "edit that hides the old value": change("edited", 3, "I7", data={"old": {}}),
     "edit of a field that cannot be edited": change(
         "edited", 3, "I7", data={"old": {"type": "mail"}, "new": {"type": "spam"}}

@@ -107,6 +107,17 @@ def test_a_payload_that_vanished_is_not_an_erased_one() -> None:
     assert broken(judged(events, story.job, other)) == {"I6"}
 
 
+def test_an_edit_after_an_erasure_cannot_name_the_old_payload() -> None:
+    """The old digest is missing, which only an erasure explains."""
+    story = Story().submit()
+    story.row = evolve(story.job, payload=None)
+    story.edit(payload='{"n":4}')
+    story.events[0] = evolve(story.events[0], payload=None)
+    erased = [control(ControlEventName.PAYLOAD_ERASED, "job:1", 1)]
+    assert judged(story.events, story.row, erased).clean
+    assert broken(judged(story.events, story.row)) == {"I6", "I7"}
+
+
 def test_a_job_may_be_submitted_without_a_payload() -> None:
     """No payload has no digest, and nothing is missing."""
     story = Story().submit(payload=None).claim()
