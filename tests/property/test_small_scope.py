@@ -73,7 +73,8 @@ def _check_scene(scene: Scene, job: Job) -> None:
     assert (job.state is State.RUNNING) is (scene.open_attempt is not None)
     assert job.attempt == len(scene.granted)
     assert all(ending is not None for ending in scene.ended_by[:-1])
-    assert (job.claim_id is None) is (job.lease_expires_at is None) is (job.worker is None)
+    for field in (job.claim_id, job.lease_expires_at, job.worker):
+        assert (field is not None) is (job.state is State.RUNNING)
     assert job.failures <= job.max_attempts
     assert job.failures < job.max_attempts or job.state in {State.DEAD, State.CANCELLED}
 

@@ -151,11 +151,12 @@ class Explorer:
     def _calls(self, before: Snapshot) -> Iterator[Any]:
         tokens = [token for token, *_ in before.granted()]
         yield from self._claims(before)
-        for token, worker, _ in before.granted():
-            yield from ([report] for report in _reports(token, worker))
-        for one, two in product(tokens, tokens):
-            if one.job_id < two.job_id:
-                yield [c.Succeed(origin=_ANY, token=one), c.Fail(origin=_ANY, token=two, error=ERROR)]
+        for token, worker, ended_by in before.granted():
+            yield from ([report] for report in _reports(token, worker, ended_by))
+        latest = {token.job_id: token for token in tokens}
+        if len(latest) == self.jobs > 1:
+            one, *_, two = latest.values()
+            yield [c.Succeed(origin=_ANY, token=one), c.Fail(origin=_ANY, token=two, error=ERROR)]
         if tokens:
             yield tuple(tokens)
         yield 1
@@ -181,14 +182,16 @@ class Explorer:
 _ANY = c.Origin("worker:any")
 
 
-def _reports(token: Token, worker: str) -> list[c.Report]:
+def _reports(token: Token, worker: str, ended_by: CommandName | None) -> list[c.Report]:
+    """All reports of a holder; of a zombie success, and what ended its attempt once more."""
     origin = c.Origin(worker)
-    return [
+    reports = [
         c.Succeed(origin=origin, token=token),
         c.Fail(origin=origin, token=token, error=ERROR),
         c.Release(origin=origin, token=token),
         c.ConfirmCancel(origin=origin, token=token),
     ]
+    return [report for report in reports if ended_by in {None, report.name} or report is reports[0]]
 
 
 async def _made(store: MemoryJobStore, call: Any) -> Any:
