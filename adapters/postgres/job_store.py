@@ -1,9 +1,10 @@
 """The write side of jobs on PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...application.ports.job_store import Claimed, ClaimedJob, ClaimRequest, LeaseAnswer
 from ...domain.commands import Operation, Report
+from ...domain.errors import Unavailable, UnknownOutcome
 from ...domain.token import Token
 from ...domain.vocabulary import Verdict
 from . import claiming, leases
@@ -48,8 +49,17 @@ class PostgresJobStore:
         verdicts = dict.fromkeys((job_id for [job_id] in rows), Verdict.ACCEPTED)
         rest = [report for report in ordered if report.token.job_id not in verdicts]
         if rest:
-            verdicts |= await self._database.run(lambda: judge(self._schema, rest, self._database.moment()))
+            verdicts |= await self._judged(rest, something_changed=bool(verdicts))
         return [verdicts[report.token.job_id] for report in reports]
+
+    async def _judged(self, reports: Sequence[Report], *, something_changed: bool) -> Mapping[int, Verdict]:
+        """Judge reports; after others of their batch were accepted, an error only means to ask again."""
+        try:
+            return await self._database.run(lambda: judge(self._schema, reports, self._database.moment()))
+        except (Unavailable, UnknownOutcome):
+            if not something_changed:
+                raise
+            return {report.token.job_id: Verdict.BUSY for report in reports}
 
     async def heartbeat(self, tokens: Sequence[Token]) -> Sequence[LeaseAnswer]:
         """Extend leases in one statement; a token given twice is renewed once."""
