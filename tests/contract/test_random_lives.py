@@ -18,8 +18,8 @@ from support.stores import Lockstep
 @pytest.mark.timeout(300)
 async def test_random_lives_are_the_same_in_memory_and_postgresql(lockstep: Lockstep, note: Note) -> None:
     """After every step of every life verdicts, rows and events agree, and the whole history passes the checker."""
-    await _live(lockstep, range(30), 50)
-    note(f"contract: 30 random lives of 50 steps, memory = {lockstep.postgres.name}")
+    await _live(lockstep, range(20), 50)
+    note(f"contract: 20 random lives of 50 steps, memory = {lockstep.postgres.name}")
 
 
 @pytest.mark.long
@@ -28,8 +28,8 @@ async def test_many_random_lives_are_the_same_in_memory_and_postgresql(
     lockstep: Lockstep, note: Note
 ) -> None:
     """The same over many more and longer lives."""
-    await _live(lockstep, range(1_000, 1_600), 150)
-    note(f"contract: 600 random lives of 150 steps, memory = {lockstep.postgres.name}")
+    await _live(lockstep, range(1_000, 1_200), 150)
+    note(f"contract: 200 random lives of 150 steps, memory = {lockstep.postgres.name}")
 
 
 async def _live(lockstep: Lockstep, seeds: range, steps: int) -> None:
