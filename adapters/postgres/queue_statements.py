@@ -19,7 +19,7 @@ _REGISTER = """
 INSERT INTO {schema}.queues (name) SELECT name FROM unnest(:names) AS name ON CONFLICT DO NOTHING
 """
 _LOCK = "SELECT paused_at FROM {schema}.queues WHERE name = :name FOR NO KEY UPDATE"
-_LOCK_ALONE = "SELECT name FROM {schema}.queues WHERE name = :name FOR UPDATE"
+_OUTLAST_CLAIMS = "UPDATE {schema}.queues SET pauses = pauses + 1 WHERE name = :name"
 _CLOCK = "SELECT coalesce(CAST(:now AS timestamptz), clock_timestamp()) AS at"
 _NOTE = """
 INSERT INTO {schema}.control_events (subject, name, at, actor, request_id, reason)
@@ -57,7 +57,7 @@ class QueueStatements:
 
     register: Statement
     lock: Statement
-    lock_alone: Statement
+    outlast_claims: Statement
     note: Statement
     pause: Statement
     resume: Statement
@@ -73,7 +73,7 @@ def queue_statements(schema: str) -> QueueStatements:
     return QueueStatements(
         register=_statement(_REGISTER.format(**parts), writes=True),
         lock=_statement(_LOCK.format(**parts), writes=True),
-        lock_alone=_statement(_LOCK_ALONE.format(**parts), writes=True),
+        outlast_claims=_statement(_OUTLAST_CLAIMS.format(**parts), writes=True),
         note=_statement(_NOTE.format(schema=name, clock=f"({_CLOCK}) AS clock"), writes=True),
         pause=_statement(_PAUSE.format(**parts), writes=True),
         resume=_statement(_RESUME.format(**parts), writes=True),

@@ -1,8 +1,10 @@
 """Queues: pause and resume.
 
-A claim locks its queue's row (FOR KEY SHARE, until it commits) and looks at ``paused_at`` under that lock. Pausing only
-updates the row, so no stream of claims can hold it up. Whoever then gets the row FOR UPDATE knows that every claim
-which had not seen the pause is over; later ones see it and lock nothing.
+A claim locks its queue's row (FOR KEY SHARE, until it commits) and looks at ``paused_at``. Setting ``paused_at`` is no
+change of a key, so no stream of claims can hold it up; later claims see it and lock nothing. Counting the pause then
+changes a key: it waits until every claim that had not seen the pause is over. And a claim whose snapshot is older still,
+but which locks the row only now, is made to look at its newest version: with a mere lock in place of the change it would
+be granted the old one, and claim from a paused queue.
 """
 
 from collections.abc import Iterable, Sequence
@@ -77,7 +79,7 @@ class PostgresQueueStore:
         return Verdict.ACCEPTED
 
     def _paused(self, name: str, origin: Origin) -> Plan[None]:
-        yield self._statements.lock_alone(name=name)
+        yield self._statements.outlast_claims(name=name)
         newest = yield self._statements.newest(name=name)
         if [tuple(row) for row in newest] == [(ControlEventName.QUEUE_PAUSING.value,)]:
             yield self._statements.note(name=name, **self._event(ControlEventName.QUEUE_PAUSED, origin))

@@ -85,7 +85,9 @@ CREATE UNIQUE INDEX control_events_one_refusal ON {schema}.control_events
 
 CREATE TABLE {schema}.queues (
     name text PRIMARY KEY,
-    paused_at timestamptz
+    paused_at timestamptz,
+    pauses integer NOT NULL DEFAULT 0,
+    UNIQUE (name, pauses)                             -- makes counting a pause a change of a key, see queue_store.py
 );
 
 CREATE TABLE {schema}.workers (

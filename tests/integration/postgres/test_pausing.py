@@ -53,6 +53,24 @@ async def test_the_answer_to_a_pause_comes_when_earlier_claims_are_over(rig: Rig
     assert await said(rig) == ["queue_pausing", "queue_paused"]
 
 
+async def test_a_claim_that_began_before_a_pause_but_locks_after_it_claims_nothing(rig: Rig) -> None:
+    """Its snapshot says the queue is open; when it gets to the queue's row, it is made to see the pause."""
+    await rig.queues.register([QUEUE])
+    late = LOOK.replace(
+        "FROM fencepost.queues", "FROM fencepost.queues, (SELECT pg_advisory_xact_lock(4)) AS delay"
+    )
+    async with (
+        await psycopg.AsyncConnection.connect(rig.dsn) as gate,
+        await psycopg.AsyncConnection.connect(rig.dsn) as claiming,
+    ):
+        await gate.execute("SELECT pg_advisory_xact_lock(4)")
+        look = asyncio.create_task(claiming.execute(late.replace("KEY SHARE", "KEY SHARE OF queues")))
+        await rig.waiting()
+        assert await rig.queues.pause(QUEUE, USER) is Verdict.ACCEPTED
+        await gate.commit()
+        assert await (await look).fetchall() == []
+
+
 async def test_an_endless_stream_of_claims_does_not_hold_up_a_pause(rig: Rig) -> None:
     """Claims that overlap without a gap would starve a pause that had to wait for a moment without any."""
     await rig.queues.register([QUEUE])
@@ -102,8 +120,8 @@ async def test_pausing_again_completes_a_pause_whose_caller_went_away(rig: Rig) 
     """A caller died between its two transactions: the next pause writes the ``queue_paused`` that is missing."""
     await rig.database.run(lambda: rig.queues._pausing(QUEUE, USER))
     assert await said(rig) == ["queue_pausing"]
-    assert await rig.queues.pause(QUEUE, Origin("user:other")) is Verdict.ALREADY_APPLIED
-    assert await rig.queues.pause(QUEUE, Origin("user:other")) is Verdict.ALREADY_APPLIED
+    assert await rig.queues.pause(QUEUE, Origin("user:other", "request-2")) is Verdict.ALREADY_APPLIED
+    assert await rig.queues.pause(QUEUE, Origin("user:other", "request-2")) is Verdict.ALREADY_APPLIED
     assert await said(rig) == ["queue_pausing", "queue_paused"]
 
 
