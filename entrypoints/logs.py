@@ -27,6 +27,7 @@ def configure(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # which tells what it looks at, not what it does
 
 
 def _rendering() -> list[Processor]:

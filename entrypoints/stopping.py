@@ -3,9 +3,10 @@
 import asyncio
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from attrs import Factory, define
@@ -13,6 +14,7 @@ from attrs import Factory, define
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 ABORT_WITHIN = 2.0
 """Seconds an abort may take before the process is ended whatever it does."""
+
 LEAVE_WITHIN = 5.0
 """Seconds a finished process waits for code that will not end, such as a handler that ignores its cancellation."""
 
@@ -33,24 +35,59 @@ class StopRequests:
 def stop_requests() -> Iterator[StopRequests]:
     """Listen for both signals; only in the main thread of a running loop.
 
-    These are the interpreter's signal handlers, not the loop's: a handler that blocks the loop must not make the
-    process deaf.
+    A handler that blocks the loop must not make the process deaf, so this does not rely on the loop: the interpreter
+    writes each signal to a pipe, whichever thread it reached, and a thread of ours reads it.
     """
-    requests, loop, seen = StopRequests(), asyncio.get_running_loop(), 0
-
-    def hear(_number: int, _frame: FrameType | None) -> None:
-        nonlocal seen
-        seen += 1
-        if seen > 1:
-            leave_within(ABORT_WITHIN, 1)
-        loop.call_soon_threadsafe(requests.ask)
-
-    before = {number: signal.signal(number, hear) for number in SIGNALS}
+    requests = StopRequests()
+    hearing = _Hearing(requests, asyncio.get_running_loop())
+    before = {number: signal.signal(number, hearing.in_main_thread) for number in SIGNALS}
+    ours, interpreters = socket.socketpair()
+    interpreters.setblocking(False)
+    theirs = signal.set_wakeup_fd(interpreters.fileno(), warn_on_full_buffer=False)
+    threading.Thread(
+        target=hearing.listen, args=(ours, theirs), name="fencepost-signals", daemon=True
+    ).start()
     try:
         yield requests
     finally:
+        signal.set_wakeup_fd(theirs)
+        interpreters.close()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class _Hearing:
+    """Counts signals on two ways, each of which can miss some: the pipe may be taken over, handler calls merge."""
+
+    def __init__(self, requests: StopRequests, loop: asyncio.AbstractEventLoop) -> None:
+        self._requests, self._loop = requests, loop
+        self._by_pipe = self._by_handler = self._passed_on = 0
+        self._lock = threading.RLock()
+
+    def listen(self, pipe: socket.socket, theirs: int) -> None:
+        """Read signals until the pipe is closed; each goes on to whoever listened before."""
+        with pipe:
+            while numbers := pipe.recv(64):
+                if theirs >= 0:
+                    with suppress(OSError):
+                        os.write(theirs, numbers)
+                self._by_pipe += sum(number in SIGNALS for number in numbers)
+                self._pass_on()
+
+    def in_main_thread(self, _number: int, _frame: FrameType | None) -> None:
+        """Take a signal as the interpreter's handler."""
+        self._by_handler += 1
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        with self._lock:
+            news = max(self._by_pipe, self._by_handler) - self._passed_on
+            self._passed_on += max(news, 0)
+        for _ in range(news):
+            with suppress(RuntimeError):  # the loop has closed: the process is ending anyway
+                self._loop.call_soon_threadsafe(self._requests.ask)
+        if news > 0 and self._passed_on > 1:
+            leave_within(ABORT_WITHIN, 1)
 
 
 def leave_within(seconds: float, code: int) -> None:

@@ -1,20 +1,21 @@
 """The app: where a program registers its handlers and submits its jobs."""
 
-import asyncio
 import inspect
 import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, Unpack
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, Unpack, get_args, overload
 
 from ...application.handlers import ExecutorName, Handler, Handlers
+from ...application.ports.submitter import Submission
 from ...application.signature import signature
-from ...application.submitting import SubmitRequest, submissions
+from ...application.submitting import SubmitRequest, submission, submissions
 from ...domain import commands as c
 from ...domain.errors import InvalidInput
 from ...domain.job import Job
+from ...domain.submission import check_origin
 from ...domain.values import check_name
 from ...domain.vocabulary import Verdict
+from .connections import Connections
 from .job_type import JobType
 from .options import TypeOptions, job_fields
 
@@ -32,81 +33,113 @@ ACTOR = "user:library"
 class Fencepost:
     """One set of handlers and one database; nothing connects before the first submit, nothing is global.
 
-    ``database_url`` None reads the settings (FENCEPOST_DATABASE_URL, DATABASE_URL, PG*, ``fencepost.toml``). Each event
-    loop gets connections of its own; leave them with ``async with app`` or ``await app.close()``.
+    ``database_url`` None reads the settings (FENCEPOST_DATABASE_URL, DATABASE_URL, PG*, ``fencepost.toml``), else takes
+    the server that ``fencepost up`` runs in this folder. Each event loop and each process gets connections of its own,
+    which are closed with the loop and at the end of the program, or earlier by ``async with app`` or ``close``.
     """
 
     def __init__(self, database_url: str | None = None, *, schema: str | None = None) -> None:
         """Remember where the database is."""
         self.handlers = Handlers()
-        self._flags = {"database_url": database_url, "schema": schema}
-        self._containers: WeakKeyDictionary[asyncio.AbstractEventLoop, Container] = WeakKeyDictionary()
-        self._sync_container: Container | None = None
+        self._connections = Connections({"database_url": database_url, "schema": schema}, self.handlers)
 
+    @overload
+    def job(self, function: Callable[Concatenate["Context", P], Any], /) -> JobType[P]: ...
+
+    @overload
     def job(
         self,
         type: str | None = None,
         *,
         executor: ExecutorName | None = None,
         **options: Unpack[TypeOptions],
-    ) -> Callable[[Callable[Concatenate["Context", P], Any]], JobType[P]]:
+    ) -> Callable[[Callable[Concatenate["Context", P], Any]], JobType[P]]: ...
+
+    def job(
+        self,
+        type: str | Callable[Concatenate["Context", P], Any] | None = None,
+        *,
+        executor: ExecutorName | None = None,
+        **options: Unpack[TypeOptions],
+    ) -> JobType[P] | Callable[[Callable[Concatenate["Context", P], Any]], JobType[P]]:
         """Register a handler; coroutine functions run on the event loop, plain ones in threads.
 
-        ``type`` defaults to the function's name. Raises InvalidInput, HandlerClash, BadHandler.
+        ``type`` defaults to the function's name; ``@app.job`` without parentheses takes all defaults. Raises
+        InvalidInput, HandlerClash, BadHandler.
         """
-        job_fields(options)
+        if callable(type):
+            return self._register(type, None, None, options)
+        name = type
+        return lambda function: self._register(function, name, executor, options)
 
-        def register(function: Callable[Concatenate["Context", P], Any]) -> JobType[P]:
-            name = check_name("type", type or function.__name__)
-            known = signature(function)
-            runs = executor or ("async" if inspect.iscoroutinefunction(function) else "thread")
-            if (runs == "async") is not inspect.iscoroutinefunction(function):
-                raise InvalidInput(
-                    "executor", f"{name} must be a coroutine function exactly for the async executor"
-                )
-            queue = options.get("queue", "default")
-            self.handlers.add(Handler(name, queue, function, runs, known.bind))
-            return JobType(self, name, function, known, dict(options))
-
-        return register
+    def _register(
+        self,
+        function: Callable[Concatenate["Context", P], Any],
+        type: str | None,
+        executor: ExecutorName | None,
+        options: TypeOptions,
+    ) -> JobType[P]:
+        fields = job_fields(options, TypeOptions)
+        name = check_name("type", getattr(function, "__name__", None) if type is None else type)
+        job_type = JobType(self, name, function, signature(function), fields)
+        job_type.check()
+        runs = _executor(name, function, executor)
+        queue = fields.get("queue", "default")
+        self.handlers.add(Handler(name, queue, function, runs, job_type.signature.bind))
+        return job_type
 
     async def submit_many(
-        self, requests: Sequence[SubmitRequest], *, tx: object | None = None
+        self,
+        requests: Sequence[SubmitRequest],
+        *,
+        tx: object | None = None,
+        actor: str | None = None,
+        request_id: str | None = None,
+        reason: str | None = None,
     ) -> Sequence["Submitted"]:
         """Submit what ``JobType.request`` made, all or nothing, answered in order.
 
         Raises InvalidItem naming the index of a bad one, and what ``JobType.submit`` raises.
         """
-        return await self.submit_requests(requests, self.origin(), tx)
+        checked = submissions(requests, self.origin(actor, request_id, reason), PRINCIPAL)
+        return await self.accept(checked, tx) if checked else []
 
-    async def submit_requests(
-        self, requests: Sequence[SubmitRequest], origin: c.Origin, tx: object | None
-    ) -> Sequence["Submitted"]:
-        """Submit in a transaction of our own, or in the caller's."""
-        checked = submissions(requests, origin, PRINCIPAL)
-        container = await self._opened()
-        if tx is not None:
-            return await container.callers_transactions().submit_in(tx, checked)
-        return await container.submitter().submit(checked)
-
-    def submit_requests_sync(
-        self, requests: Sequence[SubmitRequest], origin: c.Origin, tx: object | None
+    def submit_many_sync(
+        self,
+        requests: Sequence[SubmitRequest],
+        *,
+        tx: object | None = None,
+        actor: str | None = None,
+        request_id: str | None = None,
+        reason: str | None = None,
     ) -> Sequence["Submitted"]:
         """Do the same from synchronous code."""
-        checked = submissions(requests, origin, PRINCIPAL)
-        if self._sync_container is None:
-            self._sync_container = self._build()
+        checked = submissions(requests, self.origin(actor, request_id, reason), PRINCIPAL)
+        return self.accept_sync(checked, tx) if checked else []
+
+    async def accept(self, checked: Sequence[Submission], tx: object | None) -> Sequence["Submitted"]:
+        """Submit in a transaction of our own, or in the caller's."""
         if tx is not None:
-            return self._sync_container.callers_transactions().submit_in_sync(tx, checked)
-        return self._sync_container.sync_submitter().submit(checked)
+            return await self._connections.of_callers.submit_in(tx, checked)
+        return await (await self._connected()).submitter().submit(checked)
+
+    def accept_sync(self, checked: Sequence[Submission], tx: object | None) -> Sequence["Submitted"]:
+        """Do the same from synchronous code, in any thread; an event loop in the same thread is blocked meanwhile."""
+        if tx is not None:
+            return self._connections.of_callers.submit_in_sync(tx, checked)
+        return self._connections.in_threads().submit(checked)
+
+    def checked(self, request: SubmitRequest, origin: c.Origin) -> Submission:
+        """Check one job of this app's; raises InvalidInput."""
+        return submission(request, origin, PRINCIPAL)
 
     async def get(self, job_id: int) -> Job | None:
         """Return a job as it is now, or None."""
-        return await (await self._opened()).job_reader().get(job_id)
+        return await (await self._connected()).job_reader().get(job_id)
 
     async def history(self, job_id: int) -> Sequence["JobEvent"]:
         """Return a job's events, oldest first."""
-        return await (await self._opened()).event_log().history(job_id)
+        return await (await self._connected()).event_log().history(job_id)
 
     async def cancel(self, job_id: int, *, reason: str | None = None, actor: str = ACTOR) -> Verdict:
         """Cancel a pending job or ask a running one to stop.
@@ -117,57 +150,53 @@ class Fencepost:
 
     async def operate(self, job_id: int, operation: c.Operation) -> Verdict:
         """Apply any operation of ``fencepost.domain.commands``; raises as ``cancel`` does, and InvalidInput."""
-        return await (await self._opened()).operating().one(job_id, operation)
+        return await (await self._connected()).operating().one(job_id, operation)
 
     async def pause(self, queue: str, *, reason: str | None = None, actor: str = ACTOR) -> Verdict:
         """Stop claims from a queue; when this returns, claims that began before are over."""
         origin = self.origin(actor, None, reason)
-        return await (await self._opened()).queue_store().pause(check_name("queue", queue), origin)
+        return await (await self._connected()).queue_store().pause(check_name("queue", queue), origin)
 
     async def resume(self, queue: str, *, reason: str | None = None, actor: str = ACTOR) -> Verdict:
         """Let claims go on."""
         origin = self.origin(actor, None, reason)
-        return await (await self._opened()).queue_store().resume(check_name("queue", queue), origin)
+        return await (await self._connected()).queue_store().resume(check_name("queue", queue), origin)
 
     def origin(
         self, actor: str | None = None, request_id: str | None = None, reason: str | None = None
     ) -> c.Origin:
-        """Return the paper trail of one call; every call has a request id."""
-        return c.Origin(actor or ACTOR, request_id or str(uuid.uuid4()), reason)
+        """Return the paper trail of one call; every call has a request id. Raises InvalidInput."""
+        origin = c.Origin(actor or ACTOR, request_id or str(uuid.uuid4()), reason)
+        check_origin(origin)
+        return origin
 
     async def close(self) -> None:
-        """Close the connections of the running event loop, and the synchronous one."""
-        container = self._containers.pop(asyncio.get_running_loop(), None)
-        if container is not None:
-            from ..container import closed  # noqa: PLC0415 - as in _build
-
-            await closed(container)
-        self.close_sync()
+        """Close the connections of the running event loop and of synchronous code; the next use opens new ones."""
+        await self._connections.close()
 
     def close_sync(self) -> None:
-        """Close the synchronous connection."""
-        if self._sync_container is not None:
-            self._sync_container.sync_submitter().close()
-            self._sync_container = None
+        """Close the connections of synchronous code."""
+        self._connections.close_threads()
 
     async def __aenter__(self) -> Self:
-        """Connect."""
-        await self._opened()
+        """Connect, so that an unreachable database is found out now; raises Unavailable."""
+        await (await self._connected()).database().open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close."""
         await self.close()
 
-    def _build(self) -> "Container":
-        from ..container import build  # noqa: PLC0415 - loads the database driver, which --help does not need
+    async def _connected(self) -> "Container":
+        return await self._connections.on_loop()
 
-        return build(self._flags, self.handlers)
 
-    async def _opened(self) -> "Container":
-        loop = asyncio.get_running_loop()
-        if loop not in self._containers:
-            self._containers[loop] = self._build()
-        from ..container import opened  # noqa: PLC0415 - as in _build
-
-        return await opened(self._containers[loop])
+def _executor(name: str, function: object, wanted: ExecutorName | None) -> ExecutorName:
+    coroutine = inspect.iscoroutinefunction(function)
+    if wanted is None:
+        return "async" if coroutine else "thread"
+    if wanted not in get_args(ExecutorName):
+        raise InvalidInput("executor", f"must be one of {', '.join(get_args(ExecutorName))}")
+    if (wanted == "async") is not coroutine:
+        raise InvalidInput("executor", f"{name} must be a coroutine function exactly for the async executor")
+    return wanted

@@ -117,4 +117,6 @@ class Commands:
         for running in self._started:
             if running.process.poll() is None:
                 running.process.kill()
-            running.process.communicate()
+            running.process.wait()
+            if running.process.stdout is not None:
+                running.process.stdout.close()

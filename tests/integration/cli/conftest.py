@@ -9,6 +9,7 @@ import pytest
 
 from support.commands import Commands
 from support.databases import new_database
+from support.proof import prove
 
 SHOP = '''
 """An app for tests."""
@@ -62,10 +63,11 @@ def template18(server18: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def database(server18: str, template18: str) -> Iterator[str]:
+def database(server18: str, template18: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """One server is enough here: what differs between servers is tested below the command line."""
     with new_database(server18, template18) as dsn:
         yield dsn
+        prove(dsn, request.node)
 
 
 @pytest.fixture

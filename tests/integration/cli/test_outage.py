@@ -1,0 +1,74 @@
+"""B202: the database goes away and comes back; no process has to be started again."""
+
+import json
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from support.commands import Commands
+from support.polling import eventually
+
+Submit = Callable[..., int]
+OUTAGE = 8.0
+
+
+@pytest.fixture
+def allow(server18: str, database: str) -> Callable[[bool], None]:
+    """Lets nobody into the test's database, or everybody again; who is inside is thrown out."""
+    name = urlsplit(database).path.lstrip("/")
+
+    def change(allowed: bool) -> None:
+        with psycopg.connect(server18, autocommit=True) as connection:
+            connection.execute(
+                sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS {}").format(
+                    sql.Identifier(name), sql.Literal(allowed)
+                )
+            )
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+            )
+
+    return change
+
+
+def test_workers_resume_after_an_outage(
+    fencepost: Commands, submit: Submit, allow: Callable[[bool], None]
+) -> None:
+    """Workers started before and during the outage work within seconds of its end; the history is clean."""
+    before = fencepost.worker("--queues", "default:2")
+    scheduler = fencepost.start("scheduler")
+    scheduler.said("scheduler started")
+    job = submit("echo", "--delay", "2s")
+    allow(False)
+    before.said("out of reach")
+    during = fencepost.start("worker", "shop:app", "--queues", "side:2")
+    during.said("out of reach")
+    outage_ends = time.monotonic() + OUTAGE
+    eventually(lambda: time.monotonic() > outage_ends, within=2 * OUTAGE, every=0.2)
+    assert (before.process.poll(), during.process.poll(), scheduler.process.poll()) == (None, None, None)
+    allow(True)
+    assert fencepost.run("jobs", "wait", str(job), "--timeout", "10s").returncode == 0
+    during.said("worker started", within=10)
+    other = submit("doze", "--queue", "side", "--payload", '{"seconds": 0}')
+    assert fencepost.run("jobs", "wait", str(other), "--timeout", "10s").returncode == 0
+    assert [running.stop() for running in (before, during, scheduler)] == [0, 0, 0]
+    assert fencepost.json("audit", "verify")["clean"]
+
+
+def test_the_logs_of_an_outage_are_few(fencepost: Commands, allow: Callable[[bool], None]) -> None:
+    """Trying again is said once, not with every try."""
+    worker = fencepost.worker("--queues", "default:2")
+    allow(False)
+    worker.said("out of reach")
+    outage_ends = time.monotonic() + OUTAGE
+    eventually(lambda: time.monotonic() > outage_ends, within=2 * OUTAGE, every=0.2)
+    allow(True)
+    assert worker.stop() == 0
+    warnings = [
+        line for line in worker.log.read_text().splitlines() if "out of reach" in json.loads(line)["event"]
+    ]
+    assert len(warnings) == 1, warnings
