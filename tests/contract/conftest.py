@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from support.databases import new_database
+from support.proof import prove
 from support.stores import Clock, Lockstep, Stores, memory_stores, postgres_stores
 from support.wiping import wipe
 
@@ -15,18 +15,12 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(scope="session")
-def shared_database(server: str, template: str) -> Iterator[str]:
-    """The address of one migrated database per server."""
-    with new_database(server, template) as dsn:
-        yield dsn
-
-
 @pytest.fixture
-def database(shared_database: str) -> str:
-    """The address of an empty, migrated database."""
+def database(shared_database: str, clock: Clock, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a migrated database, emptied, whose history must hold at the end by the test's clock."""
     wipe(shared_database)
-    return shared_database
+    yield shared_database
+    prove(shared_database, request.node, clock)
 
 
 @pytest.fixture

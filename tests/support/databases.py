@@ -10,6 +10,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from .proof import MARKER, prove
+from .wiping import wipe
+
 PREFIX = "fencepost_test"
 
 
@@ -25,17 +28,39 @@ def template(server: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def database(server: str, template: str) -> Iterator[str]:
-    """The address of a migrated database of the test's own."""
+def database(server: str, template: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a migrated database of the test's own, whose history must hold at the end."""
+    with new_database(server, template) as dsn:
+        yield dsn
+        prove(dsn, request.node)
+
+
+@pytest.fixture
+def empty_database(server: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of an empty database of the test's own; what the test makes of it must hold at the end."""
+    with new_database(server) as dsn:
+        yield dsn
+        prove(dsn, request.node)
+
+
+@pytest.fixture(scope="session")
+def shared_database(server: str, template: str) -> Iterator[str]:
+    """The address of one migrated database per server, for tests that are many and small."""
     with new_database(server, template) as dsn:
         yield dsn
 
 
 @pytest.fixture
-def empty_database(server: str) -> Iterator[str]:
-    """The address of an empty database of the test's own."""
-    with new_database(server) as dsn:
-        yield dsn
+def emptied(shared_database: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a migrated database, emptied, whose history must hold at the end."""
+    wipe(shared_database)
+    yield shared_database
+    prove(shared_database, request.node)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the way out known: a test says why its history cannot be proven."""
+    config.addinivalue_line("markers", MARKER)
 
 
 @contextmanager

@@ -4,24 +4,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from support.databases import new_database
 from support.proxy import Proxy
 from support.rig import Rig, rig_over
-from support.wiping import wipe
-
-
-@pytest.fixture(scope="session")
-def shared_database(server: str, template: str) -> Iterator[str]:
-    """The address of one migrated database per server."""
-    with new_database(server, template) as dsn:
-        yield dsn
-
-
-@pytest.fixture
-def emptied(shared_database: str) -> str:
-    """The address of an empty, migrated database."""
-    wipe(shared_database)
-    return shared_database
 
 
 @pytest.fixture

@@ -105,6 +105,7 @@ async def test_a_lease_stolen_in_the_middle_rolls_the_writes_back(rig: Rig, run:
 
 
 @both
+@pytest.mark.unproven("its thief changes a row and writes no event")
 async def test_the_lease_is_lost_between_the_writes_and_the_report(rig: Rig, run: Run) -> None:
     """The thief holds the job's row when the handler ends: the report waits for it, and loses."""
     token = await rig.claimed()

@@ -1,5 +1,6 @@
 """Reading the history: one snapshot, odd rows included."""
 
+import pytest
 from attrs import evolve
 
 from fencepost.application.ports.event_log import LogFilter
@@ -39,6 +40,7 @@ async def test_the_stream_gives_each_jobs_events_and_then_its_row(rig: Rig) -> N
     assert await streamed(rig, 4) == []
 
 
+@pytest.mark.unproven("it removes rows and events")
 async def test_the_stream_shows_rows_without_events_and_events_without_rows(rig: Rig) -> None:
     """What should not exist is shown all the same: the checker has to see it."""
     await rig.submit(*(submission() for _ in range(3)))
@@ -62,6 +64,7 @@ async def test_the_stream_is_one_snapshot(rig: Rig) -> None:
     assert {item.state for item in items if isinstance(item, Job)} == {State.PENDING}
 
 
+@pytest.mark.unproven("it plants events of a version to come")
 async def test_an_unknown_event_name_is_read_as_it_is(rig: Rig) -> None:
     """A newer version wrote events that this one does not know: every reader shows them."""
     [answer] = await rig.submit(submission())

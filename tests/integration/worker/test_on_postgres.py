@@ -47,7 +47,7 @@ async def test_a_cancel_at_the_moment_of_success_has_one_end(database: str) -> N
         await asyncio.sleep(random.random() * 0.5)
         verdict = Verdict.BUSY
         while verdict is Verdict.BUSY:
-            (verdict,) = await store.operate([job], Cancel(origin=Origin("user:test")))
+            (verdict,) = await store.operate([job], Cancel(origin=Origin("user:test", "request-1")))
         answers[job] = verdict
 
     async with LiveWorker(database, work):
