@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from support.rig import Rig, submission, success
+from support.rig import USER, Rig, submission, success
 
 CHANGES = (
     "UPDATE fencepost.job_events SET actor = 'nobody'",
@@ -19,7 +19,6 @@ CHANGES = (
 )
 ERASE = "SELECT fencepost.erase_payload(%s, 'user:eva', 'request-9', 'asked to')"
 PRUNE = "SELECT fencepost.prune(%s, 'user:eva', 'request-9', 'old')"
-NOTE = "INSERT INTO fencepost.control_events (subject, name, at, actor) VALUES ('queue:q', 'queue_paused', now(), 'x')"
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ async def told(rig: Rig) -> Rig:
     """A database with a finished job and something in both event tables."""
     token = await rig.claimed()
     await rig.jobs.report([success(token)()])
-    await rig.ask(NOTE)
+    await rig.queues.pause("other", USER)
     return rig
 
 

@@ -13,9 +13,8 @@ from support.figures import Note
 from support.polling import eventually
 from support.rig import WORKER, Rig, submission, success
 
-LAPSE = (
-    "UPDATE fencepost.jobs SET lease_expires_at = clock_timestamp() - interval '1 s' WHERE state = 'running'"
-)
+SHORT = timedelta(milliseconds=100)
+HELD = "SELECT FROM fencepost.jobs WHERE lease_expires_at > clock_timestamp()"
 GONE = """
 INSERT INTO fencepost.jobs (type, queue, priority, run_at, max_attempts, lease, submitted_at, retry, seq, attempt,
     state, claim_id, worker, lease_expires_at)
@@ -29,9 +28,20 @@ DRAWS = [0.5] * 1_000
 
 async def lapsed(rig: Rig) -> Token:
     """A job whose lease has run out without anybody noticing."""
-    token = await rig.claimed()
-    await rig.ask(LAPSE)
+    await rig.submit(submission(lease=SHORT))
+    [token] = await rig.claim()
+    await all_lapsed(rig)
     return token
+
+
+async def all_lapsed(rig: Rig) -> None:
+    """Wait until the last lease has run out."""
+
+    def none_held() -> bool:
+        with psycopg.connect(rig.dsn) as connection:
+            return connection.execute(HELD).rowcount == 0
+
+    await asyncio.to_thread(eventually, none_held)
 
 
 async def names(rig: Rig, job_id: int) -> list[str]:
@@ -64,8 +74,8 @@ async def test_racing_reapers_and_reports_end_an_attempt_once(rig: Rig) -> None:
         assert (verdicts == [Verdict.ACCEPTED]) is (ended == ["succeeded"])
         assert sum(reaped) == (ended == ["lease_expired"])
         for again in await rig.claim(10):
-            assert await rig.jobs.reap(10, DRAWS) == 0
             assert await rig.jobs.report([success(again)()]) == [Verdict.ACCEPTED]
+            assert await rig.jobs.reap(10, DRAWS) == 0
 
 
 async def test_attempt_numbers_never_come_back(rig: Rig) -> None:
@@ -86,9 +96,9 @@ async def test_attempt_numbers_never_come_back(rig: Rig) -> None:
 
 async def test_locked_rows_hide_no_others_from_the_reaper(rig: Rig) -> None:
     """B089: 150 lapsed leases are locked, 10 behind them are free; batches of 100 reach those at once."""
-    await rig.submit(*[submission() for _ in range(160)])
+    await rig.submit(*[submission(lease=SHORT) for _ in range(160)])
     assert len(await rig.claim(160)) == 160
-    await rig.ask(LAPSE)
+    await all_lapsed(rig)
     async with await psycopg.AsyncConnection.connect(rig.dsn) as other:
         await other.execute("SELECT FROM fencepost.jobs WHERE job_id <= 150 FOR UPDATE")
         assert await rig.jobs.reap(100, DRAWS) == 10
@@ -145,6 +155,7 @@ async def test_a_locked_row_is_busy_and_holds_up_no_other(rig: Rig) -> None:
     assert [token.job_id for token in await rig.claim()] == [7]
 
 
+@pytest.mark.unproven("rows without events stand in for 70,000 submits and claims")
 @pytest.mark.timeout(300)
 async def test_seventy_thousand_lapsed_leases_are_reaped(rig: Rig, note: Note) -> None:
     """B123: however many there are, no statement has a parameter for each."""

@@ -120,6 +120,7 @@ async def test_what_was_accepted_is_answered_although_the_rest_cannot_be_judged(
     assert await far_rig.jobs.report(reports) == [Verdict.ALREADY_APPLIED, Verdict.REFUSED]
 
 
+@pytest.mark.unproven("rows without events stand in for 70,000 submits")
 @pytest.mark.timeout(300)
 async def test_seventy_thousand_jobs_are_cancelled_with_one_call(rig: Rig, note: Note) -> None:
     """B123: arrays, not a parameter each; locked ones are busy, unknown ones gone."""
