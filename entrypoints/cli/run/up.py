@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from ....domain.errors import InvalidInput
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
+from ..terminal import say
 
 
 def up(
@@ -28,6 +29,7 @@ def up(
     The data stay in --data-dir. SIGTERM or SIGINT ends it all with exit code 0, PostgreSQL included.
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
+    from ...crew import ChildFailed  # noqa: PLC0415
     from ...redaction import redacted  # noqa: PLC0415
     from ...settings import load  # noqa: PLC0415
     from ...up import Plan, run_up  # noqa: PLC0415
@@ -42,4 +44,8 @@ def up(
     def greet(api: str, dsn: str) -> None:
         emit_one(flags.output, {"api": api, "database": redacted(dsn)})
 
-    return run_up(Plan(settings=settings, app=app, workers=workers, ready=greet))
+    try:
+        return run_up(Plan(settings=settings, app=app, workers=workers, ready=greet))
+    except ChildFailed as failure:
+        say(f"error: {failure}")
+        return failure.code

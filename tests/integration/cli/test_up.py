@@ -1,0 +1,114 @@
+"""`fencepost up`: everything on one machine, started and stopped as one."""
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from fencepost.adapters.embedded import EmbeddedPostgres
+from support.commands import Commands, Running
+from support.polling import eventually
+
+
+@pytest.fixture
+def up(bare: Commands) -> Iterator[Commands]:
+    """The command line in a folder that the embedded server's user can pass through; nothing outlives the test."""
+    folder = Path(tempfile.mkdtemp(prefix="fencepost-up-")).resolve()
+    folder.chmod(0o711)
+    shutil.copy(bare.folder / "shop.py", folder)
+    commands = attrs.evolve(bare, folder=folder)
+    yield commands
+    commands.kill()
+    EmbeddedPostgres(folder / ".fencepost").stop()
+    shutil.rmtree(folder)
+
+
+def started(up: Commands, *arguments: str) -> tuple[Running, dict[str, str]]:
+    """Start everything and wait for the addresses that it prints."""
+    running = up.start("up", "--port", "0", *arguments)
+    assert running.process.stdout is not None
+    line = running.process.stdout.readline()
+    assert line, running.log.read_text()
+    return running, json.loads(line)
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """The processes a process has started, with their command lines."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    found = {int(child): Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ") for child in children}
+    return {child: command for child, command in found.items() if "entrypoints.tied" in command}
+
+
+def alive(pid: int) -> bool:
+    """Whether a process still runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+
+
+def test_a_job_is_done_and_the_data_survive(up: Commands) -> None:
+    """Started, used from the same folder without naming a database, stopped with exit code 0, started again."""
+    running, addresses = started(up, "--app", "shop:app")
+    assert "***" in addresses["database"]
+    with urllib.request.urlopen(addresses["api"] + "/readyz") as answer:
+        assert answer.status == 200
+    job = up.json("jobs", "submit", "echo", "--payload", '{"text": "hi"}')["job_id"]
+    assert up.json("jobs", "wait", str(job), "--timeout", "30s")["result"] == "hi"
+    assert running.stop() == 0
+    assert up.run("jobs", "list").returncode == 2
+    again, _ = started(up)
+    assert up.json("jobs", "show", str(job))["state"] == "succeeded"
+    assert up.json("audit", "verify")["clean"]
+    again.ask(signal.SIGINT)
+    assert again.code() == 0
+
+
+def test_nothing_outlives_it_even_when_it_is_killed(up: Commands) -> None:
+    """Killed the hard way, its children and its PostgreSQL end by themselves."""
+    running, _ = started(up, "--app", "shop:app")
+    children = descendants(running.process.pid)
+    assert len(children) == 3
+    running.ask(signal.SIGKILL)
+    assert running.code() == -signal.SIGKILL
+    eventually(lambda: not any(alive(child) for child in children), within=30)
+    eventually(lambda: up.run("jobs", "list").returncode == 2, within=30)
+
+
+def test_a_child_that_dies_is_started_again(up: Commands) -> None:
+    """A killed worker is replaced and jobs go on."""
+    running, _ = started(up, "--app", "shop:app", "--workers", "2")
+    children = descendants(running.process.pid)
+    workers = [child for child, command in children.items() if " worker shop:app" in command]
+    assert len(workers) == 2
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    running.said("starting it again")
+    job = up.json("jobs", "submit", "echo")["job_id"]
+    assert up.run("jobs", "wait", str(job), "--timeout", "30s").returncode == 0
+    assert running.stop() == 0
+
+
+def test_a_bad_app_ends_it_all(up: Commands) -> None:
+    """What would fail the same way again is not repeated: exit code 2, and nothing is left running."""
+    running = up.start("up", "--port", "0", "--app", "shop:nothing")
+    assert running.code(within=60) == 2
+    logged = running.log.read_text()
+    assert "there is app, empty" in logged
+    assert "Traceback" not in logged
+    assert up.run("jobs", "list").returncode == 2
+
+
+def test_it_runs_its_own_database_only(up: Commands) -> None:
+    """Naming another database is a usage error, not ignored."""
+    done = up.run("up", "--database-url", "postgresql://elsewhere/jobs")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: database_url: ")
