@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, select
 
 from ...application.ports.job_reader import JobFilter
 from ...domain.job import Job
@@ -19,11 +19,12 @@ class PostgresJobReader:
     def __init__(self, database: Database) -> None:
         """Read this database."""
         self._database = database
-        self._jobs = database.tables.jobs
+        self._jobs = jobs = database.tables.jobs
+        self._one = Statement(select(*columns(jobs)).where(jobs.c.job_id == bindparam("wanted")))
 
     async def get(self, job_id: int) -> Job | None:
         """Return one job, or None."""
-        rows = await self._rows(select(*columns(self._jobs)).where(self._jobs.c.job_id == job_id))
+        rows = await self._database.execute(self._one(wanted=job_id))
         return job(rows[0]) if rows else None
 
     async def page(self, where: JobFilter, *, below: int | None = None, limit: int = 100) -> Sequence[Job]:
