@@ -1,14 +1,21 @@
-"""Durations as people write them: ``30s``, ``5m``, ``1h30m``, ``2d``, ``250ms``, a number of seconds, a timedelta."""
+"""Durations as people write them: ``30s``, ``5m``, ``1h30m``, ``2d``, ``250ms``, a number of seconds, a timedelta.
 
-import math
+Text needs a unit: ``"5"`` could be meant as anything. Units go from large to small, each at most once.
+"""
+
 import re
 from datetime import timedelta
+from typing import TypeAlias
 
 from ..domain.errors import InvalidInput
 from ..domain.values import check_duration
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
+Duration: TypeAlias = timedelta | float | str
+"""A timedelta, seconds, or text such as ``30s`` or ``1h30m``."""
+
+_UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_TEXT = re.compile("".join(rf"(?:([0-9]+(?:\.[0-9]+)?){unit})?" for unit in _UNITS))
+_LONGEST_TEXT = 100
 
 
 def duration(field: str, value: object) -> timedelta:
@@ -20,20 +27,19 @@ def duration(field: str, value: object) -> timedelta:
     return check_duration(field, _from_seconds(field, _seconds(field, value)))
 
 
-def _seconds(field: str, value: int | float | str) -> float:
+def _seconds(field: str, value: float | str) -> float:
     if not isinstance(value, str):
         return value
     text = value.strip().lower()
-    parts = _PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
+    found = _TEXT.fullmatch(text[: _LONGEST_TEXT + 1])
+    if not text or len(text) > _LONGEST_TEXT or found is None:
         raise InvalidInput(field, "must be a duration such as 30s, 5m or 1h30m")
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    parts = zip(found.groups(), _UNITS.values(), strict=True)
+    return sum(float(number) * unit for number, unit in parts if number is not None)
 
 
 def _from_seconds(field: str, seconds: float) -> timedelta:
     try:
-        if math.isfinite(seconds):
-            return timedelta(seconds=seconds)
-    except OverflowError:
-        pass
-    raise InvalidInput(field, "must be a duration of at most 100 years")
+        return timedelta(seconds=seconds)
+    except (OverflowError, ValueError) as error:  # infinite or too large, not a number
+        raise InvalidInput(field, "must be a duration of at most 100 years") from error

@@ -1,7 +1,7 @@
 """Submitting: what a caller asks for becomes a checked submission, or an error naming field and rule."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -22,10 +22,23 @@ from ..domain.limits import (
 from ..domain.retry import RETRY_DEFAULT, RetryPolicy, microseconds
 from ..domain.submission import check_submit
 from ..domain.values import check_duration, check_key, encode
+from .durations import Duration, duration
 from .ports.submitter import Submission, SubmitKey, Submitted, Submitter
 
 SUBMIT_OPERATION = "jobs.submit"
 """The operation that submit keys of single jobs are scoped to, whichever surface they come through."""
+
+
+def _names(given: Iterable[str] | None) -> tuple[str, ...] | None:
+    if isinstance(given, str):  # its letters, which nobody means
+        raise InvalidInput("unique.fields", "must be a list of names")
+    return None if given is None else tuple(given)
+
+
+def _period(given: Duration | None) -> timedelta | None:
+    if given is None:
+        return None
+    return check_duration("unique.period", duration("unique.period", given), timedelta(milliseconds=1))
 
 
 @frozen(kw_only=True)
@@ -35,8 +48,8 @@ class Unique:
     ``fields`` None means the whole payload.
     """
 
-    fields: tuple[str, ...] | None = None
-    period: timedelta | None = None
+    fields: tuple[str, ...] | None = field(default=None, converter=_names)
+    period: timedelta | None = field(default=None, converter=_period)
     across_queues: bool = False
 
 
@@ -143,8 +156,6 @@ def _unique_key(request: SubmitRequest) -> str | None:
     unique = request.unique
     if unique is None:
         return None
-    if unique.period is not None:
-        check_duration("unique.period", unique.period, timedelta(milliseconds=1))
     fields = request.payload if unique.fields is None else unique.fields
     for name in fields:
         if name not in request.payload:

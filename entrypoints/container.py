@@ -22,13 +22,13 @@ from ..adapters.system.identity import new_claim_id, new_worker_id
 from ..adapters.system.local_time import SystemTime
 from ..application.handlers import Handlers
 from ..application.operating import Operating
+from ..application.ports.submitter import CallersTransactions
 from ..application.reaping import Reaper
 from ..application.submitting import Submitting
 from ..application.worker.runtime import Worker, WorkerPorts
 from ..application.worker.settings import WorkerSettings
-from ..domain.errors import Unavailable
 from .injection import containers, providers
-from .settings import Settings, database_url, load
+from .settings import Settings, load
 
 POOL_SIZE = 8
 """Connections of an API process or an app; a worker's loops have databases of one connection each."""
@@ -68,7 +68,9 @@ class Container(containers.DeclarativeContainer):
     )
     job_store = providers.Singleton(PostgresJobStore, database)
     submitter = providers.Singleton(PostgresSubmitter, database)
-    sync_submitter = providers.Singleton(SyncPostgresSubmitter, dsn, schema=settings.provided.schema)
+    sync_submitter = providers.Singleton(
+        SyncPostgresSubmitter, dsn, schema=settings.provided.schema, pooled=settings.provided.pooler
+    )
     callers_transactions = providers.Singleton(PostgresCallersTransactions, schema=settings.provided.schema)
     job_reader = providers.Singleton(PostgresJobReader, database)
     event_log = providers.Singleton(PostgresEventLog, database)
@@ -119,23 +121,14 @@ class Container(containers.DeclarativeContainer):
     )
 
 
-def build(flags: Mapping[str, object], handlers: Handlers | None = None) -> Container:
-    """Load the settings and return a container over the database they name.
-
-    Raises Unavailable when they name none, InvalidInput for a bad setting.
-    """
-    settings = load(flags)
-    dsn = database_url(settings)
-    if dsn is None:
-        raise Unavailable(
-            "no database is named: set FENCEPOST_DATABASE_URL, or start one with `fencepost up`"
-        )
-    return assemble(settings, dsn, handlers)
-
-
 def assemble(settings: Settings, dsn: str, handlers: Handlers | None = None) -> Container:
     """Return a container over a database that is known already."""
     return Container(settings=settings, dsn=dsn, handlers=handlers or Handlers())
+
+
+def in_callers_transactions(flags: Mapping[str, object]) -> CallersTransactions:
+    """Return what submits through callers' connections: the only object that needs no database address."""
+    return Container(settings=load(flags)).callers_transactions()
 
 
 async def opened(container: Container) -> Container:

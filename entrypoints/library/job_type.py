@@ -3,69 +3,90 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Unpack
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ...application.signature import Signature
 from ...application.submitting import SubmitRequest
-from ...domain.commands import Origin
-from .options import SubmitOptions, job_fields
+from ...domain.errors import InvalidInput
+from .options import CALL, SubmitOptions, job_fields
 
 if TYPE_CHECKING:
     from ...application.context import Context
-    from ...application.ports.submitter import Submitted
+    from ...application.ports.submitter import Submission, Submitted
     from .app import Fencepost
 
 P = ParamSpec("P")
 
 
-@frozen
+@frozen(eq=False)
 class JobType(Generic[P]):
-    """A registered handler; call it directly to run the function itself, without any queue."""
+    """A registered handler; call it directly to run the function itself, without any queue.
 
-    app: "Fencepost"
+    ``fields`` are the jobs' own options, ``call`` those of the call that submits: the transaction and who asks.
+    """
+
+    app: "Fencepost" = field(repr=False)
     name: str
     function: Callable[Concatenate["Context", P], Any]
-    signature: Signature
-    chosen: Mapping[str, Any]
+    signature: Signature = field(repr=False)
+    fields: Mapping[str, Any]
+    call: Mapping[str, Any] = field(factory=dict)
 
     def options(self, **options: Unpack[SubmitOptions]) -> "JobType[P]":
-        """Return the same type with options for its next submits; they never mix with the payload's arguments."""
-        return evolve(self, chosen={**self.chosen, **options})
+        """Return the same type with options for its next submits; they never mix with the payload's arguments.
 
-    def request(self, *args: P.args, **kwargs: P.kwargs) -> SubmitRequest:
+        Raises InvalidInput.
+        """
+        call = {name: value for name, value in options.items() if name in CALL}
+        changed = evolve(self, fields={**self.fields, **job_fields(options)}, call={**self.call, **call})
+        changed.check()
+        return changed
+
+    def request(self, /, *args: P.args, **kwargs: P.kwargs) -> SubmitRequest:
         """Return the job that ``submit`` would submit, for ``Fencepost.submit_many``.
 
-        Raises InvalidInput when the arguments do not fit the handler's signature, or an option breaks its rule.
+        Raises InvalidInput when the arguments do not fit the handler's signature, or for an option of the call:
+        ``submit_many`` takes those itself.
         """
-        payload = self.signature.payload(args, kwargs)
-        return SubmitRequest(type=self.name, payload=payload, **job_fields(self.chosen))
+        if misplaced := [name for name, value in self.call.items() if value is not None]:
+            raise InvalidInput(misplaced[0], "must be given to submit_many")
+        return self._request(args, kwargs)
 
-    async def submit(self, *args: P.args, **kwargs: P.kwargs) -> "Submitted":
+    async def submit(self, /, *args: P.args, **kwargs: P.kwargs) -> "Submitted":
         """Submit one job: durable when this returns, or bound to the transaction given as ``options(tx=…)``.
 
         Raises InvalidInput, KeyConflict, KeyInProgress, Unavailable, UnknownOutcome.
         """
-        [answer] = await self.app.submit_requests([self.request(*args, **kwargs)], self.origin, self.tx)
+        [answer] = await self.app.accept([self._submission(args, kwargs)], self.call.get("tx"))
         return answer
 
-    def submit_sync(self, *args: P.args, **kwargs: P.kwargs) -> "Submitted":
+    def submit_sync(self, /, *args: P.args, **kwargs: P.kwargs) -> "Submitted":
         """Submit one job from synchronous code; raises as ``submit`` does."""
-        [answer] = self.app.submit_requests_sync([self.request(*args, **kwargs)], self.origin, self.tx)
+        [answer] = self.app.accept_sync([self._submission(args, kwargs)], self.call.get("tx"))
         return answer
 
-    @property
-    def tx(self) -> object | None:
-        """The caller's transaction, if one was given."""
-        tx: object | None = self.chosen.get("tx")
-        return tx
+    def check(self) -> None:
+        """Check the options alone; raises InvalidInput."""
+        unique = self.fields.get("unique")
+        for name in (unique and unique.fields) or ():
+            if name not in self.signature.parameters:
+                raise InvalidInput("unique.fields", f"must name arguments of the handler, not {name!r}")
+        fields = {name: value for name, value in self.fields.items() if name != "unique"}
+        self.app.checked(SubmitRequest(type=self.name, **fields), self._origin())
 
-    @property
-    def origin(self) -> Origin:
-        """Who submits, as far as the options say."""
-        return self.app.origin(
-            self.chosen.get("actor"), self.chosen.get("request_id"), self.chosen.get("reason")
-        )
-
-    def __call__(self, context: "Context", *args: P.args, **kwargs: P.kwargs) -> Any:
+    def __call__(self, context: "Context", /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Run the handler's function here and now."""
         return self.function(context, *args, **kwargs)
+
+    def _submission(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Submission":
+        return self.app.checked(self._request(args, kwargs), self._origin())
+
+    def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> SubmitRequest:
+        payload = self.signature.payload(args, kwargs)
+        if (unique := self.fields.get("unique")) is not None:
+            # What decides about uniqueness has to be there, whether the caller wrote it down or left the default.
+            payload = self.signature.completed(payload, unique.fields)
+        return SubmitRequest(type=self.name, payload=payload, **self.fields)
+
+    def _origin(self) -> Any:
+        return self.app.origin(*(self.call.get(name) for name in ("actor", "request_id", "reason")))

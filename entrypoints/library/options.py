@@ -1,18 +1,15 @@
 """Options of a job type and of one submit, as people write them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, TypedDict
+from datetime import datetime
+from typing import Any, TypeAlias, TypedDict
 
-from ...application.durations import duration
+from ...application.durations import Duration, duration
 from ...application.submitting import Unique
 from ...domain.errors import InvalidInput
 from ...domain.retry import Constant, Delays, Exponential, RetryPolicy
 
-Duration = timedelta | float | str
-"""A timedelta, seconds, or text such as ``30s`` or ``1h30m``."""
-
-Retry = RetryPolicy | Duration | Sequence[Duration]
+Retry: TypeAlias = RetryPolicy | Duration | Sequence[Duration]
 """A policy; a duration means that constant wait, a list means these waits one after the other."""
 
 
@@ -36,16 +33,20 @@ class SubmitOptions(TypeOptions, total=False):
     key: str | None
     effect_key: str | None
     tx: object
-    actor: str
-    request_id: str
-    reason: str
+    actor: str | None
+    request_id: str | None
+    reason: str | None
 
 
-def job_fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a SubmitRequest that the options fix; raises InvalidInput."""
-    fields = {
-        name: value for name, value in options.items() if name not in ("tx", "actor", "request_id", "reason")
-    }
+CALL = ("tx", "actor", "request_id", "reason")
+"""Options that are not the job's but the call's: which transaction, and the paper trail."""
+
+
+def job_fields(options: Mapping[str, Any], known: type[Any] = SubmitOptions) -> dict[str, Any]:
+    """Return the fields of a SubmitRequest that the options fix; raises InvalidInput, also for unknown options."""
+    if unknown := options.keys() - known.__optional_keys__:
+        raise InvalidInput(min(unknown), "is not an option here")
+    fields = {name: value for name, value in options.items() if name not in CALL}
     for name in ("timeout", "lease", "delay"):
         if fields.get(name) is not None:
             fields[name] = duration(name, fields[name])
@@ -59,7 +60,7 @@ def job_fields(options: Mapping[str, Any]) -> dict[str, Any]:
 def _policy(retry: object) -> RetryPolicy:
     if isinstance(retry, Exponential | Constant | Delays):
         return retry
-    if isinstance(retry, Sequence) and not isinstance(retry, str):
+    if isinstance(retry, Sequence) and not isinstance(retry, str | bytes | bytearray):
         return Delays(tuple(duration("retry", delay) for delay in retry))
     return Constant(duration("retry", retry))
 
