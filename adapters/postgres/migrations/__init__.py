@@ -42,7 +42,8 @@ def migrate(dsn: str, schema: str = "fencepost") -> None:
         try:
             with _ONE_AT_A_TIME, _connected(dsn) as connection, connection.begin():
                 _lock(connection, schema)
-                command.upgrade(_config(schema, connection), "head")
+                if _lacking(connection, schema):
+                    command.upgrade(_config(schema, connection), "head")
         except DBAPIError as error:
             if not tries_left or getattr(error.orig, "sqlstate", None) not in _COLLISIONS:
                 raise _meaning(error) from error
@@ -51,13 +52,10 @@ def migrate(dsn: str, schema: str = "fencepost") -> None:
 
 
 def pending(dsn: str, schema: str = "fencepost") -> list[str]:
-    """Return the versions that ``migrate`` would apply, oldest first."""
+    """Return the versions that ``migrate`` would apply, oldest first; none when a newer program was here."""
     _check(schema)
-    script = ScriptDirectory(HERE)
     with _connected(dsn) as connection:
-        options = {"version_table": VERSION_TABLE, "version_table_schema": schema}
-        applied = MigrationContext.configure(connection, opts=options).get_current_heads()
-    return [version.revision for version in script.iterate_revisions("heads", applied)][::-1]
+        return _lacking(connection, schema)
 
 
 def sql(schema: str = "fencepost") -> str:
@@ -67,6 +65,16 @@ def sql(schema: str = "fencepost") -> str:
     config.output_buffer = io.StringIO()
     command.upgrade(config, "head", sql=True)
     return config.output_buffer.getvalue()
+
+
+def _lacking(connection: Connection, schema: str) -> list[str]:
+    options = {"version_table": VERSION_TABLE, "version_table_schema": schema}
+    applied = MigrationContext.configure(connection, opts=options).get_current_heads()
+    script = ScriptDirectory(HERE)
+    known = {version.revision for version in script.walk_revisions()}
+    if not known.issuperset(applied):
+        return []
+    return [version.revision for version in script.iterate_revisions("heads", applied)][::-1]
 
 
 def _check(schema: str) -> None:

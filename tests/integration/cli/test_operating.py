@@ -88,6 +88,15 @@ def test_migrations_are_applied_once(bare: Commands, empty18: str) -> None:
     assert fencepost.json("db", "status")["pending"] == []
 
 
+def test_a_schema_of_a_newer_version_is_good_enough(fencepost: Commands, database: str) -> None:
+    """Old programs go on beside newer ones: a version they do not know is no reason to refuse, nor to migrate."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("UPDATE fencepost.schema_versions SET version_num = '9999'")
+    assert fencepost.json("db", "status")["pending"] == []
+    assert fencepost.json("db", "migrate")["applied"] == []
+    assert fencepost.worker().stop() == 0
+
+
 def test_the_schema_is_printed_without_a_database(bare: Commands) -> None:
     """`db sql` connects to nothing, and is nothing but SQL."""
     done = bare.run("db", "sql", "--schema", "elsewhere")
