@@ -1,10 +1,10 @@
 """Queues: pause and resume.
 
-A claim locks its queue's row (FOR KEY SHARE, until it commits) and looks at ``paused_at``. Setting ``paused_at`` is no
-change of a key, so no stream of claims can hold it up; later claims see it and lock nothing. Counting the pause then
-changes a key: it waits until every claim that had not seen the pause is over. And a claim whose snapshot is older still,
-but which locks the row only now, is made to look at its newest version: with a mere lock in place of the change it would
-be granted the old one, and claim from a paused queue.
+A claim locks its queue's row (FOR KEY SHARE, until it commits) and looks at ``paused_at``. Setting ``paused_at``
+changes no key, so no stream of claims can hold it up; later claims see it and lock nothing. Counting the pause then
+changes a key: it waits until every claim that had not seen the pause is over. And a claim whose snapshot is older
+still, but which locks the row only now, is made to look at its newest version: with a mere lock in place of the change
+it would be granted the old one, and claim from a paused queue.
 """
 
 from collections.abc import Iterable, Sequence
