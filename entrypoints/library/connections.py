@@ -70,7 +70,9 @@ class Connections:
         """Close those of the running event loop, and those of threads; the next use opens new ones."""
         found = self._process.loops.get(asyncio.get_running_loop())
         if found is not None:
-            await found[1].aclose()
+            await _left(
+                found[0]
+            )  # and kept: who is still submitting comes back to it, and it ends with the loop
         self.close_threads()
 
     def close_threads(self) -> None:
@@ -97,14 +99,18 @@ class Connections:
 async def _closing(
     container: "Container", process: weakref.ref[_Process], loop: asyncio.AbstractEventLoop
 ) -> Guard:
-    from ..container import closed  # noqa: PLC0415 - as in _built
-
     try:
         yield
     finally:
         if (alive := process()) is not None:
             alive.loops.pop(loop, None)
-        await closed(container)
+        await _left(container)
+
+
+async def _left(container: "Container") -> None:
+    from ..container import closed  # noqa: PLC0415 - as in _built
+
+    await closed(container)
 
 
 async def _close_ended(loops: dict[asyncio.AbstractEventLoop, tuple["Container", Guard]]) -> None:
