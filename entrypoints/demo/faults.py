@@ -13,11 +13,11 @@ from ...domain.errors import FencepostError
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.job import Job
 from ...domain.vocabulary import ControlEventName, EventName, State
+from .plan import LINGERS
 from .processes import Fleet
 
 PATIENCE = 60.0
 """Seconds until the demo gives up waiting for something that must happen."""
-LINGERS = '"lingers":1.5'
 
 T = TypeVar("T")
 
@@ -63,9 +63,12 @@ class Disasters:
 
     async def freeze(self, name: str, pid: int) -> list[Job]:
         """Stop a worker with SIGSTOP while it runs jobs; returns the jobs it holds."""
-        await self._busy(pid)
-        self.fleet.signal(name, signal.SIGSTOP)
-        return await self._held(pid)
+        while True:
+            await self._busy(pid)
+            self.fleet.signal(name, signal.SIGSTOP)
+            if held := await self._held(pid):
+                return held
+            self.fleet.signal(name, signal.SIGCONT)  # it finished them just before it stopped
 
     async def taken_over(self, jobs: list[Job]) -> Taken:
         """Wait until the history shows one of the jobs claimed by another worker."""
@@ -79,7 +82,7 @@ class Disasters:
     async def _busy(self, pid: int) -> None:
         async def look() -> bool | None:
             held = await self._held(pid)
-            return any(LINGERS in (job.payload or "") for job in held) or None
+            return any(f'"lingers":{LINGERS}' in (job.payload or "") for job in held) or None
 
         await eventually(f"the worker with process id {pid} is in the middle of jobs", look)
 

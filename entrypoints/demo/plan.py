@@ -14,6 +14,9 @@ from ...domain.errors import InvalidInput
 CHUNK = 64 * 1024
 LEASE = "5s"
 MAX_ATTEMPTS = 4
+FEWEST = 200
+LINGERS = 1.5
+"""Seconds that some jobs take longer than they need, so that a worker is surely struck in the middle of one."""
 
 
 @frozen
@@ -68,7 +71,12 @@ def _chunks(directory: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def plan(directory: Path, jobs: int, seed: int) -> list[Chunk]:
-    """Return the demo's jobs: 2 % fail twice, 0.5 % are poisonous, 1 % linger, 5 % are delayed; priorities vary."""
+    """Return the demo's jobs: 2 % fail twice, 0.5 % are poisonous, 1 % linger, 5 % are delayed; priorities vary.
+
+    Raises InvalidInput for fewer jobs than it takes to strike workers in the middle of some.
+    """
+    if jobs < FEWEST:
+        raise InvalidInput("jobs", f"must be at least {FEWEST}")
     dice = random.Random(seed)  # noqa: S311 - a plan, not a secret
     planned = []
     for number, (path, offset, length) in enumerate(chunks_below(directory, jobs)):
@@ -81,7 +89,7 @@ def plan(directory: Path, jobs: int, seed: int) -> list[Chunk]:
                 length,
                 fails=2 if fate < 0.02 else 0,
                 poisoned=0.02 <= fate < 0.025,
-                lingers=1.5 if 0.025 <= fate < 0.035 else 0.0,
+                lingers=LINGERS if number % min(100, jobs // 60) == 0 else 0.0,
                 priority=dice.choice((1, 5, 5, 5, 9)),
                 delay=dice.uniform(0.5, 4.0) if dice.random() < 0.05 else 0.0,
             )

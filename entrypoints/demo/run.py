@@ -18,7 +18,7 @@ from ...domain.vocabulary import TERMINAL, ControlEventName, EventName, State
 from ..container import Container
 from . import checking
 from .client import Client
-from .faults import DemoFailed, Disasters, Taken
+from .faults import DemoFailed, Disasters, Taken, eventually
 from .plan import Chunk, duplicates
 from .processes import Fleet
 from .story import Story
@@ -40,15 +40,16 @@ class Demo:
     pids: dict[str, int] = field(factory=dict)
     job_ids: dict[int, int] = field(factory=dict)
     problems: list[str] = field(factory=list)
+    done: int = 0
 
     async def run(self) -> bool:
         """Go through it all; True when every result is right and the history holds."""
         async with self._client() as client:
             started = time.monotonic()
             with self.story.progress(len(self.chunks)):
-                await self._submit(client)
                 counting = asyncio.create_task(self._count())
                 try:
+                    await self._submit(client)
                     rescued, taken = await self._strike()
                     await counting
                 finally:
@@ -88,6 +89,7 @@ class Demo:
 
     async def _strike(self) -> tuple[int, Taken]:
         """Kill the first worker, freeze the second one and wake it again; returns what the history says of it."""
+        await eventually("a quarter of the jobs is done", self._quarter)
         disasters = Disasters(self.fleet, self.container.job_reader(), self.container.event_log())
         lost = await disasters.kill(WORKERS[0], self.pids[WORKERS[0]])
         self.story.tell(f"killed {WORKERS[0]} with -9 in the middle of {len(lost)} jobs")
@@ -101,14 +103,16 @@ class Demo:
         self.story.tell(f"woke {WORKERS[1]}: its late report ({refused.data['command']}) was refused")
         return len(lost) + len(frozen), taken
 
+    async def _quarter(self) -> bool | None:
+        return self.done * 4 >= len(self.chunks) or None
+
     async def _count(self) -> None:
         """Move the progress bar until every job is terminal; raises DemoFailed when a process ended by itself."""
         reader, everything = self.container.job_reader(), JobFilter(queue="demo")
-        done = 0
-        while done < len(self.chunks):
+        while self.done < len(self.chunks):
             states = await reader.states(everything)
-            done = sum(states.get(state, 0) for state in TERMINAL)
-            self.story.advance(done)
+            self.done = sum(states.get(state, 0) for state in TERMINAL)
+            self.story.advance(self.done)
             if ended := self.fleet.ended():
                 raise DemoFailed(f"ended unexpectedly: {ended}")
             await asyncio.sleep(0.2)
