@@ -75,9 +75,10 @@ class Site:
     def submit(
         self, type: str, times: int = 1, payload: Mapping[str, object] | None = None, **specification: Any
     ) -> list[int]:
-        """Submit equal jobs and return their ids; ``delay`` puts them off."""
-        given = Specification(type=type, payload=json.dumps(payload or {}), **_without_delay(specification))
-        command = Submit(origin=Origin("user:test"), specification=given, delay=specification.get("delay"))
+        """Submit equal jobs and return their ids; ``run_at`` puts them off."""
+        run_at = specification.pop("run_at", None)
+        given = Specification(type=type, payload=json.dumps(payload or {}), **specification)
+        command = Submit(origin=Origin("user:test"), specification=given, run_at=run_at)
         submitter = SyncPostgresSubmitter(self.dsn)
         try:
             return [answer.job_id for answer in submitter.submit([Submission(command)] * times)]
@@ -98,7 +99,7 @@ class Site:
 
     def events(self, job_id: int) -> list[tuple[str, int]]:
         """The names and attempts of a job's events."""
-        return self.ask(  # type: ignore[return-value]  # rows of two columns
+        return self.ask(
             "SELECT name, attempt FROM fencepost.job_events WHERE job_id = %s ORDER BY seq", job_id
         )
 
@@ -131,7 +132,7 @@ class Site:
 
     def refused(self, job_id: int) -> list[tuple[str, int]]:
         """The commands and attempts of a job's refused reports."""
-        return self.ask(  # type: ignore[return-value]  # rows of two columns
+        return self.ask(
             "SELECT data ->> 'command', CAST(data ->> 'attempt' AS int) FROM fencepost.control_events"
             " WHERE name = 'report_refused' AND subject = %s ORDER BY position",
             f"job:{job_id}",
@@ -184,7 +185,3 @@ def site_over(dsn: str, folder: Path) -> Iterator[Site]:
         yield site
     finally:
         site.commands.kill()
-
-
-def _without_delay(specification: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in specification.items() if name != "delay"}
