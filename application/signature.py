@@ -124,5 +124,5 @@ def _placed(name: str, message: str) -> InvalidInput:
     found = _PLACE.match(message)
     if found is None:
         return InvalidInput(f"payload.{name}", message)
-    steps = [int(index) if index.isdigit() else key or index for key, index in _STEP.findall(found["path"])]
+    steps = [int(index) if index.isdigit() else key or "*" for key, index in _STEP.findall(found["path"])]
     return InvalidInput(f"payload.{name}", found["rule"], tuple(steps))

@@ -1,0 +1,195 @@
+"""Registering handlers: what can be one, and what is refused at once."""
+
+import functools
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime
+from typing import Any, TypeVar
+
+import pytest
+
+from fencepost import BadHandler, Context, Fencepost, HandlerClash, InvalidInput
+from fencepost.entrypoints.library.job_type import JobType
+
+T = TypeVar("T")
+
+
+class Custom:
+    """Something JSON knows nothing of."""
+
+
+async def coroutine(ctx: Context, number: int) -> None:
+    """A handler for the event loop."""
+
+
+def plain(ctx: Context, number: int) -> None:
+    """A handler for threads."""
+
+
+@pytest.fixture
+def app() -> Fencepost:
+    """An app that never connects."""
+    return Fencepost("postgresql://nowhere")
+
+
+def test_a_handler_is_named_after_its_function(app: Fencepost) -> None:
+    """With parentheses, without, and under a name of its own."""
+    app.job(coroutine)
+    app.job()(plain)
+    app.job("mail:plain")(plain)
+    assert set(app.handlers.types) == {"coroutine", "plain", "mail:plain"}
+
+
+def test_coroutine_functions_run_on_the_loop_and_plain_ones_in_threads(app: Fencepost) -> None:
+    """Unless the executor is named, and then it must fit."""
+    app.job(coroutine)
+    app.job(
+        plain,
+    )
+    app.job("again", executor="thread")(plain)
+    assert [handler.executor for handler in app.handlers] == ["async", "thread", "thread"]
+    for executor, function in (("async", plain), ("thread", coroutine), ("fibre", plain)):
+        with pytest.raises(InvalidInput, match="executor"):
+            app.job("other", executor=executor)(function)  # type: ignore[call-overload]  # what is tested
+    assert len(list(app.handlers)) == 3
+
+
+def test_a_job_type_can_be_called_like_its_function(app: Fencepost) -> None:
+    """For tests of the function itself; nothing is submitted."""
+
+    @app.job
+    def double(ctx: Context, number: int) -> int:
+        return 2 * number
+
+    assert double(None, 4) == 8  # type: ignore[arg-type]  # it does not look at its context
+    assert repr(double).startswith("JobType(name='double'")
+    assert {double: 1}[double] == 1
+
+
+def test_a_type_has_one_handler(app: Fencepost) -> None:
+    """A second one under the same name is a mistake."""
+    app.job(coroutine)
+    with pytest.raises(HandlerClash, match="coroutine"):
+        app.job("coroutine")(plain)
+
+
+@pytest.mark.parametrize("name", ["", "no spaces", "x" * 129, "ø"])
+def test_names_follow_the_rule_for_types(app: Fencepost, name: str) -> None:
+    """As everywhere else."""
+    with pytest.raises(InvalidInput, match="type: must match"):
+        app.job(name)(plain)
+
+
+def test_a_function_without_a_name_needs_one(app: Fencepost) -> None:
+    """A partial has none."""
+    part = functools.partial(plain, number=1)
+    with pytest.raises(InvalidInput, match="type"):
+        app.job(part)
+    app.job("part")(part)
+    assert set(app.handlers.types) == {"part"}
+
+
+def no_context() -> None:
+    """Takes nothing."""
+
+
+def keyword_context(*, ctx: Context) -> None:
+    """Takes its context by name only."""
+
+
+def variadic(ctx: Context, *numbers: int) -> None:
+    """Takes any number."""
+
+
+def open_ended(ctx: Context, **numbers: int) -> None:
+    """Takes anything."""
+
+
+def positional(ctx: Context, number: int, /) -> None:
+    """Takes an argument without a name."""
+
+
+def generator(ctx: Context) -> Iterator[int]:
+    """Runs only when somebody iterates."""
+    yield 1
+
+
+async def stream(ctx: Context) -> AsyncIterator[int]:
+    """Runs only when somebody iterates."""
+    yield 1
+
+
+def unresolved(ctx: Context, number: "Missing") -> None:  # type: ignore[name-defined]  # noqa: F821  what is tested
+    """Names a class that is not there."""
+
+
+def broken(ctx: Context, number: "int |") -> None:  # type: ignore[valid-type]  # noqa: F722  what is tested
+    """Has an annotation that is no expression."""
+
+
+def custom(ctx: Context, thing: Custom) -> None:
+    """Wants what JSON cannot hold."""
+
+
+def nested(ctx: Context, things: dict[str, list[Custom]]) -> None:
+    """Wants it inside."""
+
+
+def ambiguous(ctx: Context, when: datetime | str) -> None:
+    """Could not tell one text from the other."""
+
+
+def called_back(ctx: Context, then: Callable[[], None]) -> None:
+    """Wants code."""
+
+
+NO_HANDLERS = [
+    no_context,
+    keyword_context,
+    variadic,
+    open_ended,
+    positional,
+    generator,
+    stream,
+    unresolved,
+    broken,
+    custom,
+    nested,
+    ambiguous,
+    called_back,
+]
+
+
+@pytest.mark.parametrize("function", NO_HANDLERS, ids=lambda function: function.__name__)
+def test_what_cannot_be_a_handler_is_refused_when_it_is_registered(app: Fencepost, function: Any) -> None:
+    """Not when its first job runs, at night; the error names the function."""
+    with pytest.raises(BadHandler, match=function.__name__):
+        app.job(function)
+    assert list(app.handlers) == []
+
+
+def test_what_is_no_function_is_refused(app: Fencepost) -> None:
+    """A class instance that cannot be called, a builtin without a signature."""
+    nothing: Any
+    for nothing in (5, {}, dict):
+        with pytest.raises((BadHandler, InvalidInput)):
+            app.job("x")(nothing)
+    assert list(app.handlers) == []
+
+
+def test_only_the_payloads_annotations_are_looked_at(app: Fencepost) -> None:
+    """The context's may name what only type checkers import, and so may the answer's."""
+
+    def handler(ctx: "OnlyTypeCheckers", number: "int") -> "Nowhere":  # type: ignore[name-defined]  # noqa: F821
+        ...
+
+    job: JobType[...] = app.job(handler)
+    assert job.request(1).payload == {"number": 1}
+    with pytest.raises(InvalidInput, match=r"payload\.number"):
+        job.request("x")
+
+
+def test_a_failed_registration_leaves_nothing(app: Fencepost) -> None:
+    """The name stays free."""
+    with pytest.raises(BadHandler):
+        app.job("work")(custom)
+    app.job("work")(plain)
