@@ -66,6 +66,7 @@ def test_a_job_commits_with_the_atomic_block(connection: Any, work: JobType[...]
 
 def test_a_job_vanishes_with_the_atomic_block(connection: Any, work: JobType[...]) -> None:
     """Also when only an inner block is rolled back; what the outer one submitted stays."""
+
     def fail(key: str) -> None:
         with db.transaction.atomic():
             work.options(tx=connection, key=key).submit_sync(1)
