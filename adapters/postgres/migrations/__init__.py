@@ -52,10 +52,16 @@ def migrate(dsn: str, schema: str = "fencepost") -> None:
 
 
 def pending(dsn: str, schema: str = "fencepost") -> list[str]:
-    """Return the versions that ``migrate`` would apply, oldest first; none when a newer program was here."""
+    """Return the versions that ``migrate`` would apply, oldest first; none when a newer program was here.
+
+    Raises InvalidInput as ``migrate`` does, Unavailable.
+    """
     _check(schema)
-    with _connected(dsn) as connection:
-        return _lacking(connection, schema)
+    try:
+        with _connected(dsn) as connection:
+            return _lacking(connection, schema)
+    except DBAPIError as error:
+        raise _meaning(error) from error
 
 
 def sql(schema: str = "fencepost") -> str:

@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 from fencepost.adapters.postgres.migrations import migrate, pending, sql
 from fencepost.domain.errors import InvalidInput, Unavailable
 from support.databases import new_database
+from support.proxy import Proxy, Trouble
 
 MIGRATE = "import sys; from fencepost.adapters.postgres.migrations import migrate; migrate(sys.argv[1])"
 TABLES = """
@@ -115,3 +116,13 @@ def test_the_migrator_cannot_become_the_keeper_afterwards(migrator: str, templat
     migrate(migrator)
     with psycopg.connect(migrator) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("SET ROLE fencepost_keeper")
+
+
+@pytest.mark.parametrize("question", ["select pg_catalog.version()", "SELECT fencepost.schema_versions"])
+def test_a_connection_lost_during_the_check_is_unavailable(proxy: Proxy, question: str) -> None:
+    """A process that starts while connections are cut tries again, as it does when it cannot connect."""
+    proxy.trouble(question, Trouble.REPLY_LOST)
+    with pytest.raises(Unavailable):
+        pending(proxy.dsn)
+    assert proxy.struck.is_set()
+    assert pending(proxy.dsn) == []
