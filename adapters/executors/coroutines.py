@@ -17,11 +17,19 @@ class CoroutineExecutor:
 
 
 async def _run(work: Work) -> None:
+    task = asyncio.current_task()
     try:
         result = await work.begin()
-    except GeneratorExit:  # the loop is gone, and with it everybody who could be told
-        raise
     except BaseException as error:  # noqa: BLE001  a handler may raise anything, SystemExit included
+        if isinstance(error, GeneratorExit) and not _is_running(task):
+            raise  # not the handler's: the loop is gone, and with it everybody who could be told
         work.end(None, error)
     else:
         work.end(result, None)
+
+
+def _is_running(task: asyncio.Task[None] | None) -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no loop runs in this thread
+        return False

@@ -57,7 +57,8 @@ async def test_a_result_is_told_on_the_workers_loop(executor: Executor, wrapped:
 
 @ALL
 @pytest.mark.parametrize(
-    "error", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError, StopIteration]
+    "error",
+    [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError, StopIteration, GeneratorExit],
 )
 async def test_nothing_that_is_raised_escapes(
     executor: Executor, wrapped: Any, error: type[BaseException]
@@ -151,3 +152,21 @@ async def test_a_thread_that_outlives_the_loop_is_no_error() -> None:
     executor.close()
     for thread in [t for t in threading.enumerate() if t.name.startswith("late")]:
         await asyncio.to_thread(thread.join, 5)
+
+
+def test_a_coroutine_that_outlives_the_loop_tells_nobody() -> None:
+    """What is left of it is closed without an outcome: a closed loop has nobody to tell."""
+    work = Recorded(coroutine(lambda: None))
+    waiting = asyncio.Event()
+    work.begin = waiting.wait
+    loop = asyncio.new_event_loop()
+
+    async def start() -> Any:
+        running = CoroutineExecutor().start(work)
+        await asyncio.sleep(0)
+        return running.get_coro()
+
+    left = loop.run_until_complete(start())
+    loop.close()
+    left.close()
+    assert work.outcome is None
