@@ -2,7 +2,7 @@
 
 import inspect
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, Unpack, get_args, overload
 
 from ...application.handlers import ExecutorName, Handler, Handlers
@@ -41,7 +41,8 @@ class Fencepost:
     def __init__(self, database_url: str | None = None, *, schema: str | None = None) -> None:
         """Remember where the database is."""
         self.handlers = Handlers()
-        self._connections = Connections({"database_url": database_url, "schema": schema}, self.handlers)
+        self._flags: dict[str, object] = {"database_url": database_url, "schema": schema}
+        self._connections = Connections(self._flags, self.handlers)
 
     @overload
     def job(self, function: Callable[Concatenate["Context", P], Any], /) -> JobType[P]: ...
@@ -169,6 +170,15 @@ class Fencepost:
         origin = c.Origin(actor or ACTOR, request_id or str(uuid.uuid4()), reason)
         check_origin(origin)
         return origin
+
+    def overridden(self, flags: Mapping[str, object]) -> dict[str, object]:
+        """Return the flags of a command that runs this app, completed by what the program says.
+
+        From here on the app's own submits go where the command works, so that handlers find the database they run on.
+        """
+        given = {name: value for name, value in flags.items() if value is not None}
+        self._flags.update((name, given[name]) for name in self._flags if name in given)
+        return {**self._flags, **given}
 
     async def close(self) -> None:
         """Close the connections of the running event loop and of synchronous code; the next use opens new ones."""

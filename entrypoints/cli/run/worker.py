@@ -42,5 +42,6 @@ def worker(
         "heartbeat": heartbeat,
         "build": build,
     }
-    settings, dsn = located(flags.settings | chosen)
-    return run_worker(assemble(settings, dsn, load_app(app).handlers))
+    program = load_app(app)
+    settings, dsn = located(program.overridden(flags.settings | chosen))
+    return run_worker(assemble(settings, dsn, program.handlers))

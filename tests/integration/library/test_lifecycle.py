@@ -276,3 +276,16 @@ def test_a_script_may_end_without_closing(
     assert done.stderr == ""
     assert none_left(emptied)
     assert jobs(emptied) == expected
+
+
+def test_loops_of_other_makers_are_cleared_the_same_way(emptied: str) -> None:
+    """uvloop's, and those that Django's ``async_to_sync`` makes for one call each."""
+    uvloop = pytest.importorskip("uvloop")
+    asgiref = pytest.importorskip("asgiref.sync")
+    _, work = new_app(emptied)
+    uvloop.run(_twice(work))
+    assert none_left(emptied)
+    for number in range(3):
+        asgiref.async_to_sync(work.submit)(number)
+        assert none_left(emptied)
+    assert jobs(emptied) == 5
