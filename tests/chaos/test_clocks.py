@@ -10,7 +10,7 @@ import pytest
 from support.figures import Note
 from support.site import APPS, Site, slay
 
-LEASE = timedelta(seconds=2)
+LEASE = timedelta(seconds=1.5)
 PRELOADED = "lib/*/faketime/libfaketimeMT.so.1"
 
 

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from support.polling import eventually
 from support.site import PATIENCE, Site
 
-LEASE = timedelta(seconds=3)
+LEASE = timedelta(seconds=2)
 PROMPTLY = timedelta(seconds=1)
 THROW_OUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s"
 
