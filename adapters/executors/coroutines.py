@@ -20,7 +20,7 @@ async def _run(work: Work) -> None:
     task = asyncio.current_task()
     try:
         result = await work.begin()
-    except BaseException as error:  # noqa: BLE001  a handler may raise anything, SystemExit included
+    except BaseException as error:  # a handler may raise anything, SystemExit included
         if isinstance(error, GeneratorExit) and not _is_running(task):
             raise  # not the handler's: the loop is gone, and with it everybody who could be told
         work.end(None, error)

@@ -35,7 +35,7 @@ def conclude(attempt: Attempt, result: Any, error: BaseException | None) -> c.Re
         return None
     try:
         return _raised(attempt, error)
-    except Exception as bad:  # noqa: BLE001  a delay that is none, a reason that is no text
+    except BaseException as bad:  # noqa: BLE001  a delay that is none, a reason that is no text
         return _failed(attempt, describe(bad))
 
 
@@ -79,7 +79,7 @@ def _succeeded(attempt: Attempt, result: Any) -> c.Report:
     if result is not None:
         try:
             text = encode("result", result, RESULT_BYTES)
-        except Exception as error:  # noqa: BLE001  values with code of their own may raise anything
+        except BaseException as error:  # noqa: BLE001  values with code of their own may raise anything
             return _failed(attempt, job_error(BAD_RESULT, describe(error).message))
     return c.Succeed(
         origin=attempt.services.origin, token=attempt.job.token, result=text, times=attempt.times()

@@ -1,8 +1,9 @@
 """What becomes of a job when its handler returns or raises."""
 
 import asyncio
+from collections.abc import Iterator
 from contextvars import ContextVar
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -161,6 +162,22 @@ class Loud:
         raise RuntimeError("no words")
 
 
+class Leaving(list[int]):
+    """A list that ends whoever looks into it."""
+
+    def __iter__(self) -> Iterator[int]:
+        """Leave."""
+        raise SystemExit
+
+
+class LastWord:
+    """A reason that is no text and ends whoever asks for one."""
+
+    def __str__(self) -> str:
+        """Leave."""
+        raise KeyboardInterrupt
+
+
 def endless() -> list[Any]:
     """A list that contains itself."""
     loop: list[Any] = []
@@ -170,7 +187,20 @@ def endless() -> list[Any]:
 
 @pytest.mark.parametrize(
     "value",
-    [{1}, Decimal(1), timedelta(1), float("nan"), b"x", endless(), "\x00", "\ud800", "x" * 300_000, Loud()],
+    [
+        {1},
+        Decimal(1),
+        datetime.now(UTC),
+        timedelta(1),
+        float("nan"),
+        b"x",
+        endless(),
+        "\x00",
+        "\ud800",
+        "x" * 50_000_000,
+        Loud(),
+        Leaving([1]),
+    ],
     ids=lambda value: type(value).__name__,
 )
 async def test_a_result_that_is_no_json_fails_the_attempt(shop: Workshop, value: object) -> None:
@@ -183,6 +213,19 @@ async def test_a_result_that_is_no_json_fails_the_attempt(shop: Workshop, value:
     job = await shop.submit()
     await shop.start()
     assert (shop.state(job), shop.error(job)["type"]) == (State.PENDING, "bad_result")
+
+
+@pytest.mark.parametrize("ending", [Discard, lambda reason: Retry(1, reason)], ids=["discard", "retry"])
+async def test_a_reason_that_is_no_text_is_a_failure(shop: Workshop, ending: Any) -> None:
+    """Whatever happens while the reason is read: the attempt has failed, and the worker lives."""
+
+    async def act(ctx: Context) -> None:
+        raise ending(LastWord())
+
+    shop.handle(act)
+    job = await shop.submit(times=2)
+    await shop.start()
+    assert [shop.error(number)["type"] for number in (job, job + 1)] == ["KeyboardInterrupt"] * 2
 
 
 @pytest.mark.parametrize("payload", ["[1]", "null", "{", '{"a":1,"a":2}', "[" * 100_000, None])
