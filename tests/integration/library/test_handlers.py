@@ -331,3 +331,46 @@ async def test_a_delayed_job_is_not_early(app: Fencepost, emptied: str) -> None:
         events = await app.history(job.job_id)
     waited = events[1].at - events[0].at
     assert timedelta(milliseconds=300) <= waited < timedelta(seconds=10)
+
+
+async def test_unique_options_do_not_hold_up_a_retry(app: Fencepost, emptied: str) -> None:
+    """While a failed job waits it is the answer to its like; it is retried, and the rest of the queue runs."""
+    failed = asyncio.Event()
+
+    @app.job(unique=True, retry="500ms")
+    async def work(ctx: Context, account: str) -> None:
+        if ctx.attempt == 1:
+            failed.set()
+            raise ConnectionError
+
+    @app.job
+    async def unrelated(ctx: Context) -> None: ...
+
+    async with working(app, emptied):
+        first = await work.submit("ann")
+        await asyncio.wait_for(failed.wait(), 20)
+        assert (await work.submit("ann")).job_id == first.job_id
+        others = [await unrelated.submit() for _ in range(20)]
+        for answer in (first, *others):
+            assert (await ended(app, answer.job_id)).state is State.SUCCEEDED
+        assert (await work.submit("ann")).created
+    assert (await found(app, first.job_id)).attempt == 2
+
+
+async def test_a_back_dated_job_goes_first_among_its_priority(app: Fencepost, emptied: str) -> None:
+    """Its time is kept as it is, and older times come first; a higher priority still comes before it."""
+    ran: list[str] = []
+
+    @app.job
+    async def work(ctx: Context, name: str) -> None:
+        ran.append(name)
+
+    for number in range(3):
+        await work.submit(f"job {number}")
+    await work.options(run_at=datetime(1970, 1, 1, tzinfo=UTC)).submit("back-dated")
+    last = await work.options(priority=9).submit("urgent")
+    assert (await found(app, last.job_id - 1)).run_at.year == 1970
+    async with working(app, emptied, queues="default:1"):
+        for job_id in range(1, last.job_id + 1):
+            await ended(app, job_id)
+    assert ran == ["urgent", "back-dated", "job 0", "job 1", "job 2"]
