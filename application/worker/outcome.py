@@ -80,7 +80,8 @@ def _succeeded(attempt: Attempt, result: Any) -> c.Report:
         try:
             text = encode("result", result, RESULT_BYTES)
         except BaseException as error:  # noqa: BLE001  values with code of their own may raise anything
-            return _failed(attempt, job_error(BAD_RESULT, describe(error).message))
+            found = describe(error)
+            return _failed(attempt, job_error(BAD_RESULT, found.message or found.type))
     return c.Succeed(
         origin=attempt.services.origin, token=attempt.job.token, result=text, times=attempt.times()
     )

@@ -109,7 +109,9 @@ def listen(host: str, port: int) -> socket.socket:
             "must be a loopback address such as 127.0.0.1: without tokens the API trusts who reaches it",
         )
     address = "127.0.0.1" if host.lower() == "localhost" else host
-    listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # asyncio looks at the protocol before it sends small segments at once; else an answer waits 40 ms for an ACK
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address, port))
