@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from support.roles import Role, role_of
 from support.site import Site, site_over
 
 
@@ -20,3 +21,10 @@ def site(database: str, tmp_path: Path) -> Iterator[Site]:
     """Workers and schedulers to be, over a database of the test's own."""
     with site_over(database, tmp_path) as site:
         yield site
+
+
+@pytest.fixture
+def role(server: str) -> Iterator[Role]:
+    """A role for one of the processes."""
+    with role_of(server) as role:
+        yield role

@@ -32,7 +32,10 @@ def shifted(seconds: int) -> Mapping[str, str]:
     return {"CHAOS_SHIFT": str(seconds), "PYTHONPATH": f"{APPS / 'shifted'}{os.pathsep}{APPS}"}
 
 
-@pytest.mark.parametrize("ahead", [300, -300], ids=["worker ahead", "worker behind"])
+@pytest.mark.parametrize(
+    "ahead",
+    [pytest.param(300, id="worker ahead"), pytest.param(-300, id="worker behind", marks=pytest.mark.long)],
+)
 def test_wrong_clocks_steal_nothing_and_leave_nothing_stuck(site: Site, note: Note, ahead: int) -> None:
     """Jobs longer than their lease are run once while the worker lives, and again in time once it was killed."""
     note("wrong clocks by libfaketime" if library() else "wrong clocks by a patched Python")

@@ -11,7 +11,7 @@ from support.proxy import Proxy, Trouble
 from support.site import PATIENCE, Site
 
 LEASE = timedelta(seconds=2)
-both = pytest.mark.parametrize("type", ["write", "write_in_thread"])
+both = pytest.mark.parametrize("type", ["write", pytest.param("write_in_thread", marks=pytest.mark.long)])
 
 
 @pytest.fixture(autouse=True)

@@ -1,62 +1,12 @@
 """Workers that lose contact with the database while their processes go on."""
 
-import secrets
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 
-import psycopg
-import pytest
-from attrs import define, field
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
-
-from support.polling import eventually
-from support.site import PATIENCE, Site
+from support.roles import Role
+from support.site import Site
 
 LEASE = timedelta(seconds=2)
 PROMPTLY = timedelta(seconds=1)
-THROW_OUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s"
-
-
-@define
-class Role:
-    """A role of one worker alone, so that its connections can be told from all others."""
-
-    server: str
-    name: str = field(factory=lambda: f"chaos_{secrets.token_hex(4)}")
-
-    def dsn(self, database: str) -> str:
-        """The address of a database for this role."""
-        return make_conninfo(database, user=self.name, password="p")
-
-    def run(self, statement: str) -> None:
-        """Run a statement about the role."""
-        with psycopg.connect(self.server, autocommit=True) as connection:
-            connection.execute(sql.SQL(statement).format(sql.Identifier(self.name)))
-
-    def throw_out(self) -> int:
-        """Terminate every backend of the role and return how many there were."""
-        with psycopg.connect(self.server, autocommit=True) as connection:
-            return connection.execute(THROW_OUT, [self.name]).rowcount
-
-    def harass(self, over: Callable[[], object], every: float) -> None:
-        """Do so again and again, until something is so."""
-
-        def look() -> object:
-            self.throw_out()
-            return over()
-
-        eventually(look, within=PATIENCE, every=every)
-
-
-@pytest.fixture
-def role(server: str) -> Iterator[Role]:
-    """A role with all rights, for a while."""
-    role = Role(server)
-    role.run("CREATE ROLE {} LOGIN SUPERUSER PASSWORD 'p'")
-    yield role
-    role.throw_out()
-    role.run("DROP ROLE {}")
 
 
 def test_a_worker_whose_heartbeats_fail_stops_its_handlers(site: Site, role: Role) -> None:

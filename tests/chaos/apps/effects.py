@@ -1,6 +1,7 @@
 """An app whose handlers write down what they do, in a file that no other part of the system can touch."""
 
 import asyncio
+import ctypes
 import json
 import os
 import signal
@@ -69,6 +70,23 @@ def doze(ctx: Context, seconds: float = 0, later: float = 0) -> int:
     """Do the same in a thread, deaf to everything."""
     with effect(ctx):
         time.sleep(seconds if ctx.attempt == 1 else later)
+    return ctx.attempt
+
+
+@app.job()
+async def block(ctx: Context, seconds: float) -> int:
+    """Block the event loop."""
+    with effect(ctx):
+        time.sleep(seconds)  # noqa: ASYNC251 - the fault under test
+    return ctx.attempt
+
+
+@app.job()
+def grip(ctx: Context, seconds: int) -> int:
+    """Hold the interpreter's lock in the first attempt: nothing else in this process runs meanwhile."""
+    with effect(ctx):
+        if ctx.attempt == 1:
+            ctypes.PyDLL(None).sleep(seconds)
     return ctx.attempt
 
 
