@@ -21,7 +21,7 @@ def _ids(claimed: Claimed) -> list[int]:
 
 
 async def test_claims_come_by_priority_then_run_at_then_job_id(stores: Stores, clock: Clock) -> None:
-    """Higher priority first, then the earlier due time, then the smaller job_id; a limit takes the first ones."""
+    """B103: Higher priority first, then the earlier due time, then the smaller job_id; a limit takes the first ones."""
     plan = [(5, 2), (5, 1), (9, 3), (0, 0), (5, 1), (9, 3)]
     ids = [(await submit(stores, priority=p, delay=SECOND * delay)).job_id for p, delay in plan]
     clock.advance(10 * SECOND)
@@ -31,7 +31,7 @@ async def test_claims_come_by_priority_then_run_at_then_job_id(stores: Stores, c
 
 
 async def test_a_claim_takes_only_its_queue_and_types(stores: Stores) -> None:
-    """Jobs of other queues and of types the worker does not handle stay where they are."""
+    """B106: Jobs of other queues and of types the worker does not handle stay where they are."""
     wanted = await submit(stores, queue="q", type="a")
     await submit(stores, queue="q", type="b")
     await submit(stores, queue="q2", type="a")

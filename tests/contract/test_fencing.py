@@ -46,7 +46,7 @@ async def test_a_zombies_report_changes_nothing_and_leaves_evidence(stores: Stor
 
 
 async def test_a_zombie_is_refused_while_another_holds_the_job(stores: Stores, clock: Clock) -> None:
-    """The first worker's late success does not end the second worker's attempt."""
+    """B083: The first worker's late success does not end the second worker's attempt."""
     zombie = (await _lapsed(stores, clock)).token
     (holder,) = (await claim(stores)).jobs
     assert await succeed(stores, zombie) is Verdict.REFUSED

@@ -24,7 +24,7 @@ async def _states(stores: Stores, tokens: list[Token]) -> list[State]:
 
 
 async def test_a_claim_passes_over_a_locked_row(stores: Stores) -> None:
-    """The locked job stays pending and is claimed once the lock is gone; its neighbours go at once."""
+    """B108: The locked job stays pending and is claimed once the lock is gone; its neighbours go at once."""
     ids = [(await submit(stores)).job_id for _ in range(3)]
     async with stores.held_by_another(ids[1]):
         claimed = await claim(stores)

@@ -134,7 +134,7 @@ async def test_a_unique_period_counts_from_the_submit_whatever_becomes_of_the_jo
 
 
 async def test_unique_options_never_block_a_requeue(stores: Stores) -> None:
-    """A finished job comes back although another has taken its unique key; a newcomer gets the other."""
+    """B134: A finished job comes back although another has taken its unique key; a newcomer gets the other."""
     first = await submit(stores, unique_key="u")
     await stores.jobs.operate([first.job_id], c.Cancel(origin=OPERATOR))
     second = await submit(stores, unique_key="u")

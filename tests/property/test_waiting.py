@@ -26,7 +26,7 @@ FAILURES = st.integers(1, 5_000)
     ],
 )
 def test_doubling_stops_at_the_cap_and_never_overflows(failures: int, seconds: int) -> None:
-    """With base 300 s and cap 3600 s the bound is min(cap, base · 2^(n−1)) for every n."""
+    """B127: With base 300 s and cap 3600 s the bound is min(cap, base · 2^(n−1)) for every n."""
     policy = Exponential(timedelta(seconds=300), timedelta(seconds=3600))
     assert longest(policy, failures) == timedelta(seconds=seconds)
     assert longest(policy, 4_000) == timedelta(seconds=3600)
@@ -35,7 +35,7 @@ def test_doubling_stops_at_the_cap_and_never_overflows(failures: int, seconds: i
 @pytest.mark.parametrize("base", [0.001, 1, 3600])
 @pytest.mark.parametrize("cap", [1, 3600])
 def test_waits_grow_until_the_cap(base: float, cap: float) -> None:
-    """Over 5,000 failures the longest wait never shrinks, stays above zero and ends at the cap."""
+    """B129: Over 5,000 failures the longest wait never shrinks, stays above zero and ends at the cap."""
     policy = Exponential(timedelta(seconds=base), timedelta(seconds=cap))
     bounds = [longest(policy, failures) for failures in range(1, 5_001)]
     assert all(earlier <= later for earlier, later in pairwise(bounds))
@@ -45,7 +45,7 @@ def test_waits_grow_until_the_cap(base: float, cap: float) -> None:
 
 @given(policies, FAILURES, draws)
 def test_a_wait_stays_between_zero_and_its_bound(policy: RetryPolicy, failures: int, draw: float) -> None:
-    """0 ≤ backoff ≤ longest ≤ 100 years for every policy, failure and draw."""
+    """B129: 0 ≤ backoff ≤ longest ≤ 100 years for every policy, failure and draw."""
     assert timedelta(0) <= backoff(policy, failures, draw) <= longest(policy, failures) <= DURATION_MAX
 
 

@@ -32,7 +32,7 @@ async def jobs(client: httpx2.AsyncClient) -> int:
 
 
 async def test_a_lost_reply_is_settled_by_the_key(far: httpx2.AsyncClient, proxy: Proxy) -> None:
-    """The reply to COMMIT is lost: the API says that it does not know; the same key then finds the one job."""
+    """B116: The reply to COMMIT is lost: the API says that it does not know; the same key then finds the one job."""
     headers = {"Idempotency-Key": "k"}
     proxy.trouble("COMMIT", Trouble.REPLY_LOST)
     first = await far.post("/v1/jobs", json={"type": "t"}, headers=headers)
@@ -44,7 +44,7 @@ async def test_a_lost_reply_is_settled_by_the_key(far: httpx2.AsyncClient, proxy
 
 
 async def test_without_a_key_nothing_is_repeated(far: httpx2.AsyncClient, proxy: Proxy) -> None:
-    """Without a key the caller is told that the outcome is unknown, and the API does not insert twice by itself."""
+    """B116: Without a key the caller hears that the outcome is unknown; the API does not insert twice by itself."""
     proxy.trouble("WITH given", Trouble.REPLY_LOST)
     answer = await far.post("/v1/jobs", json={"type": "t"})
     assert proxy.struck.is_set()

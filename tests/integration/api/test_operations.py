@@ -67,7 +67,7 @@ async def test_a_running_job_is_asked_to_stop(client: httpx2.AsyncClient, memory
 async def test_a_dead_job_is_requeued_with_another_payload(
     client: httpx2.AsyncClient, memory: Memory, job: int
 ) -> None:
-    """Requeue puts a dead job back, keeps its attempt and takes the new payload."""
+    """B133: Requeue puts a dead job back, keeps its attempt and takes the new payload."""
     await kill(memory, job)
     answer = await client.post(
         f"/v1/jobs/{job}/requeue", json={"payload": {"a": 2}, "fresh_effect_key": True}
@@ -213,8 +213,11 @@ async def test_every_field_of_an_ended_attempt_is_told(
 async def test_a_locked_row_is_a_conflict_after_a_wait(
     client: httpx2.AsyncClient, memory: Memory, job: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While somebody else holds the row the operation is tried again, and then given up with 409."""
+    """While somebody else holds the row the operation is tried again, and then given up: 409, worth repeating."""
     monkeypatch.setattr("fencepost.application.operating.BUSY_WAIT", 0.0)
     with memory.database.locked(job):
-        assert (await client.post(f"/v1/jobs/{job}/cancel")).status_code == 409
+        answer = await client.post(f"/v1/jobs/{job}/cancel")
+    assert (answer.status_code, answer.json()["code"]) == (409, "busy")
+    assert answer.headers["retry-after"] == "1"
     assert attrs.asdict(memory.database.jobs[job])["state"] is State.PENDING
+    assert (await client.post(f"/v1/jobs/{job}/cancel")).is_success

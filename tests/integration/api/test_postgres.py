@@ -76,7 +76,7 @@ async def test_a_refused_report_is_shown(pg: httpx2.AsyncClient, container: Cont
 
 
 async def test_large_jobs_and_full_batches_are_accepted(pg: httpx2.AsyncClient) -> None:
-    """A payload of 100 kB and a batch of 1,000 jobs are no trouble for wake-ups."""
+    """B113: A payload of 100 kB and a batch of 1,000 jobs are no trouble for wake-ups."""
     assert (await pg.post("/v1/jobs", json={"type": "t", "payload": {"a": "x" * 100_000}})).status_code == 201
     answer = await pg.post("/v1/jobs/batch", json={"jobs": [{"type": "t"}] * 1_000})
     assert answer.status_code == 201
@@ -196,7 +196,7 @@ async def test_readiness_follows_database_and_schema(
 async def test_writes_are_refused_while_the_database_is_read_only(
     pg: httpx2.AsyncClient, container: Container, emptied: str
 ) -> None:
-    """During a failover the API answers 503 and nothing is lost; afterwards it goes on by itself."""
+    """B121: During a failover the API answers 503 and nothing is lost; afterwards it goes on by itself."""
     with psycopg.connect(emptied, autocommit=True) as admin:
         name = admin.info.dbname
         admin.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -210,7 +210,7 @@ async def test_writes_are_refused_while_the_database_is_read_only(
 
 
 async def test_a_locked_table_is_waited_for_only_so_long(pg: httpx2.AsyncClient, emptied: str) -> None:
-    """While somebody holds the table the API answers 503 in time, and goes on afterwards without a restart."""
+    """B119: While somebody holds the table the API answers 503 in time, and goes on afterwards without a restart."""
     loop = asyncio.get_running_loop()
     await pg.post("/v1/jobs", json={"type": "t"})
     with psycopg.connect(emptied) as holder:

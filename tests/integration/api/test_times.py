@@ -74,7 +74,7 @@ async def test_a_moment_is_echoed_as_it_is_stored(
     ],
 )
 async def test_anything_else_is_no_moment(client: httpx2.AsyncClient, memory: Memory, given: Any) -> None:
-    """Naive, exotic and symbolic times give 422 naming the field."""
+    """B131: Naive, exotic and symbolic times give 422 naming the field."""
     answer = await client.post("/v1/jobs", json={"type": "t", "run_at": given})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/run_at")
     assert memory.database.jobs == {}
@@ -97,7 +97,7 @@ async def test_filters_take_the_same_moments(client: httpx2.AsyncClient, name: s
 async def test_a_duration_is_finite_and_not_negative(
     client: httpx2.AsyncClient, field: str, given: Any
 ) -> None:
-    """Anything but seconds from 0 to 100 years, or text such as 30s, gives 422 naming the field."""
+    """B131: Anything but seconds from 0 to 100 years, or text such as 30s, gives 422 naming the field."""
     answer = await client.post("/v1/jobs", json={"type": "t", field: given})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"/{field}")
 

@@ -84,7 +84,7 @@ async def test_a_lost_reply_to_commit_is_unknown(far_rig: Rig, proxy: Proxy) -> 
 async def test_a_report_whose_reply_is_lost_is_already_applied_when_repeated(
     rig: Rig, far_rig: Rig, proxy: Proxy
 ) -> None:
-    """The worker asks again and learns that its answer was the first."""
+    """B117: The worker asks again and learns that its answer was the first."""
     token = await rig.claimed()
     proxy.trouble("WITH held", Trouble.REPLY_LOST)
     with pytest.raises(UnknownOutcome):
@@ -197,7 +197,7 @@ def awkward(emptied: str) -> Iterator[str]:
 
 
 async def test_a_roles_hostile_defaults_change_nothing(awkward: str) -> None:
-    """We set what we rely on, and lift durability to what an acknowledgement promises."""
+    """B107, B119, B204: We set what we rely on, and lift durability to what an acknowledgement promises."""
     async with rig_over(awkward) as rig:
         token = await rig.claimed()
         assert await rig.jobs.report([success(token)()]) == [Verdict.ACCEPTED]
@@ -209,7 +209,7 @@ async def test_a_roles_hostile_defaults_change_nothing(awkward: str) -> None:
 
 
 async def test_behind_a_pooler_nothing_is_left_in_the_session(awkward: str) -> None:
-    """Whatever the pooler's sessions have as defaults, each transaction brings its own settings."""
+    """B111: Whatever the pooler's sessions have as defaults, each transaction brings its own settings."""
     database = Database(awkward, pooled=True)
     ask = Statement(
         text("SELECT current_setting('transaction_isolation'), clock_timestamp(), interval '36 h'")

@@ -191,7 +191,7 @@ async def test_a_session_on_the_connection_may_commit_its_unit_of_work(rig: Rig)
 
 
 async def test_it_is_read_committed_whatever_the_database_has_as_default(rig: Rig) -> None:
-    """A default of SERIALIZABLE does not reach the handler's transaction."""
+    """B107: A default of SERIALIZABLE does not reach the handler's transaction."""
     [(name,)] = await rig.ask("SELECT current_database()")
     await rig.ask(f'ALTER DATABASE "{name}" SET default_transaction_isolation = serializable')
     try:
@@ -203,7 +203,7 @@ async def test_it_is_read_committed_whatever_the_database_has_as_default(rig: Ri
 
 
 async def test_heartbeats_go_on_while_the_handler_works(rig: Rig) -> None:
-    """The handler's transaction does not hold the job's row before it ends."""
+    """B095: The handler's transaction does not hold the job's row before it ends."""
     token = await rig.claimed()
     async with rig.transactions.open(success(token)) as connection:
         await connection.execute(WRITE, {"word": "slow"})
@@ -294,7 +294,7 @@ async def test_an_older_success_is_not_taken_for_this_attempts(rig: Rig) -> None
 
 
 async def test_a_lost_reply_to_a_report_counts_as_success(rig: Rig, far_rig: Rig, proxy: Proxy) -> None:
-    """The repeated report finds its own ending: ``already_applied``, no failure, no retry."""
+    """B117: The repeated report finds its own ending: ``already_applied``, no failure, no retry."""
     token = await rig.claimed()
     proxy.trouble("WITH held", Trouble.REPLY_LOST)
     with pytest.raises(Exception, match="reply was lost"):

@@ -157,7 +157,7 @@ async def test_a_replay_writes_so_that_its_commit_waits_for_the_standby(rig: Rig
 async def test_a_lost_reply_is_unknown_and_the_repeated_request_finds_the_job(
     rig: Rig, far_rig: Rig, proxy: Proxy
 ) -> None:
-    """The reply to COMMIT is lost: the caller hears UnknownOutcome, repeats with its key, and there is one job."""
+    """B116: The reply to COMMIT is lost: the caller hears UnknownOutcome, repeats with its key: one job."""
     proxy.trouble("COMMIT", Trouble.REPLY_LOST)
     with pytest.raises(UnknownOutcome):
         await far_rig.submit(keyed("k"))
@@ -208,7 +208,7 @@ async def test_who_waits_for_unique_options_sees_the_job_of_who_had_them(rig: Ri
 
 
 async def test_a_retry_is_never_blocked_by_unique_options(rig: Rig) -> None:
-    """A waits for its retry, B asks for the same and is answered with A; A and 20 others then run normally."""
+    """B134: A waits for its retry, B asks for the same and is answered with A; A and 20 others then run normally."""
     [a] = await rig.submit(submission(unique_key="u"))
     [token] = await rig.claim()
     failed = Fail(origin=WORKER, token=token, error=JobError("Oops"), retry_in=timedelta(0))

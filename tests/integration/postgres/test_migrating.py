@@ -27,7 +27,7 @@ def shape(dsn: str, schema: str = "fencepost") -> list[tuple[str, ...]]:
 
 
 def test_processes_that_race_on_an_empty_database_give_one_schema(empty_database: str) -> None:
-    """Five start at once, none fails, and nothing is left to do."""
+    """B203: Five start at once, none fails, and nothing is left to do."""
     racers = [subprocess.Popen([sys.executable, "-c", MIGRATE, empty_database]) for _ in range(5)]
     assert [racer.wait(60) for racer in racers] == [0] * 5
     assert pending(empty_database) == []
@@ -42,7 +42,7 @@ def test_databases_of_one_cluster_can_be_migrated_at_the_same_time(server: str) 
 
 
 def test_a_migration_that_fails_near_its_end_leaves_nothing(empty_database: str) -> None:
-    """It is one transaction: the tables made before the failure are not there."""
+    """B203: It is one transaction: the tables made before the failure are not there."""
     with psycopg.connect(empty_database) as connection:
         connection.execute("CREATE SCHEMA fencepost")
         connection.execute(

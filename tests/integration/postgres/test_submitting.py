@@ -52,7 +52,7 @@ async def test_a_null_text_is_not_null(rig: Rig) -> None:
 
 
 async def test_ten_thousand_jobs_are_one_transaction(rig: Rig) -> None:
-    """A bulk submit is all or nothing: a job that cannot be stored at its end leaves none of the others."""
+    """B123: A bulk submit is all or nothing: a job that cannot be stored at its end leaves none of the others."""
     batch = [submission(f'{{"n":{n}}}') for n in range(10_000)]
     unstorable = submission('{"n": "\\u0000"')
     with pytest.raises(InvalidInput):
@@ -63,7 +63,7 @@ async def test_ten_thousand_jobs_are_one_transaction(rig: Rig) -> None:
 
 
 async def test_large_submits_pass_while_an_idle_worker_listens(rig: Rig) -> None:
-    """Notifications carry a queue name at most: 100 kB of payload and 1,000 jobs at once are no trouble."""
+    """B113: Notifications carry a queue name at most: 100 kB of payload and 1,000 jobs at once are no trouble."""
     await rig.ask(
         "INSERT INTO fencepost.workers (worker, queues, idle) VALUES ('w', '{default}', true)",
     )

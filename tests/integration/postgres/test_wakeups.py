@@ -38,7 +38,7 @@ async def test_an_idle_worker_is_woken_by_a_submit(rig: Rig, wakeups: PostgresWa
 
 @pytest.mark.parametrize("queue", [QUEUE, "other"])
 async def test_nobody_is_told_when_nobody_waits(rig: Rig, wakeups: PostgresWakeups, queue: str) -> None:
-    """A busy worker, and one that waits for other queues, cost the submitter no notification."""
+    """B114: A busy worker, and one that waits for other queues, cost the submitter no notification."""
     await wakeups.set_idle(queue == "other")
     async with await psycopg.AsyncConnection.connect(rig.dsn, autocommit=True) as another:
         await another.execute(f'LISTEN "{waking.channel("fencepost")}"'.encode())
@@ -154,7 +154,7 @@ async def test_life_is_shown_again_and_again(rig: Rig, monkeypatch: pytest.Monke
 async def test_behind_a_transaction_pooler_a_worker_only_sleeps(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No LISTEN, no idle flag that would cost submitters a notification; its row is kept fresh all the same."""
+    """B111: No LISTEN, no idle flag that would cost submitters a notification; its row is kept fresh all the same."""
     monkeypatch.setattr("fencepost.adapters.postgres.wakeups.PROBE_SECONDS", 0.0)
     wakeups = PostgresWakeups(rig.database, poll_only=True)
     await wakeups.open("worker:6", [QUEUE])

@@ -37,7 +37,7 @@ async def run(live: Workshop) -> None:
 
 
 async def test_a_handler_that_blocks_the_event_loop_keeps_its_lease(live: Workshop) -> None:
-    """time.sleep in a coroutine stops everything but the heartbeat."""
+    """B082: time.sleep in a coroutine stops everything but the heartbeat."""
 
     async def block(ctx: Context) -> None:
         time.sleep(2.5)  # noqa: ASYNC251  the fault under test
@@ -47,7 +47,7 @@ async def test_a_handler_that_blocks_the_event_loop_keeps_its_lease(live: Worksh
 
 
 async def test_a_pure_python_loop_in_a_thread_keeps_its_lease(live: Workshop) -> None:
-    """Computing without pause leaves the heartbeat's thread its share."""
+    """B082: Computing without pause leaves the heartbeat's thread its share."""
 
     def compute(ctx: Context) -> None:
         end = time.monotonic() + 2.5

@@ -39,7 +39,7 @@ async def test_running_handlers_finish_and_nothing_new_is_claimed(shop: Workshop
 
 
 async def test_heartbeats_go_on_while_draining(shop: Workshop) -> None:
-    """One start, one completion: the lease of five seconds outlives a drain of thirty."""
+    """B080: One start, one completion: the lease of five seconds outlives a drain of thirty."""
     shop.set(drain_grace=timedelta(seconds=60))
     event, wait = gate()
     shop.handle(wait)
@@ -57,7 +57,7 @@ async def test_heartbeats_go_on_while_draining(shop: Workshop) -> None:
 
 
 async def test_what_outlasts_the_grace_is_handed_back(shop: Workshop) -> None:
-    """The handler is cancelled and its job released, at no cost to its retry budget."""
+    """B201: The handler is cancelled and its job released, at no cost to its retry budget."""
     shop.handle(forever)
     job = await shop.submit()
     await shop.start()

@@ -105,7 +105,7 @@ async def test_an_impossible_snooze_is_a_failure(shop: Workshop, delay: object) 
 async def test_whatever_a_handler_raises_is_one_failure_and_the_worker_lives(
     shop: Workshop, error: BaseException
 ) -> None:
-    """Odd exceptions give one failed event with bounded, storable text, and the next job runs."""
+    """B135, B136: Odd exceptions give one failed event with bounded, storable text, and the next job runs."""
 
     async def fail(ctx: Context) -> None:
         raise error
@@ -126,7 +126,7 @@ async def test_whatever_a_handler_raises_is_one_failure_and_the_worker_lives(
 
 
 async def test_a_huge_traceback_is_cut(shop: Workshop) -> None:
-    """A RecursionError keeps its innermost frames within the limit."""
+    """B136: A RecursionError keeps its innermost frames within the limit."""
 
     async def fail(ctx: Context) -> None:
         deep()
@@ -204,7 +204,7 @@ def endless() -> list[Any]:
     ids=lambda value: type(value).__name__,
 )
 async def test_a_result_that_is_no_json_fails_the_attempt(shop: Workshop, value: object) -> None:
-    """The job is not left running: it fails as bad_result, like any failure."""
+    """B137: The job is not left running: it fails as bad_result, like any failure."""
 
     async def give(ctx: Context) -> object:
         return value
@@ -232,7 +232,7 @@ async def test_a_reason_that_is_no_text_is_a_failure(shop: Workshop, ending: Any
 async def test_a_payload_that_cannot_be_read_fails_only_its_own_job(
     shop: Workshop, payload: str | None
 ) -> None:
-    """The other four of the batch complete at once."""
+    """B098: The other four of the batch complete at once."""
 
     async def fine(ctx: Context) -> None:
         pass
@@ -248,7 +248,7 @@ async def test_a_payload_that_cannot_be_read_fails_only_its_own_job(
 
 
 async def test_arguments_that_cannot_be_bound_fail_only_their_own_job(shop: Workshop) -> None:
-    """An exception of the binding is that job's failure."""
+    """B098: An exception of the binding is that job's failure."""
 
     def bind(payload: dict[str, Any]) -> dict[str, Any]:
         return {"number": int(payload["number"])}
@@ -298,7 +298,7 @@ async def test_a_handlers_own_timeout_is_its_own(shop: Workshop) -> None:
 
 
 async def test_no_more_handlers_run_than_there_are_slots(shop: Workshop) -> None:
-    """Only free slots are claimed for: with two slots the third job stays pending until one is free."""
+    """B097: Only free slots are claimed for: with two slots the third job stays pending until one is free."""
     shop.set(queues={"default": 2})
     event, wait = gate()
     shop.handle(wait)

@@ -134,7 +134,7 @@ async def test_a_claim_that_becomes_known_too_late_is_released(shop: Workshop) -
 
 
 async def test_a_database_that_is_away_is_tried_less_than_five_times_a_second(shop: Workshop) -> None:
-    """The worker neither dies nor hammers, and goes on within seconds of the database's return."""
+    """B202: The worker neither dies nor hammers, and goes on within seconds of the database's return."""
     shop.handle(fine)
     await shop.start()
     shop.store.away.update({"claim", "report", "heartbeat"})

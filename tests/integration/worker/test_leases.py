@@ -16,7 +16,7 @@ FIVE = timedelta(seconds=5)
 
 
 async def test_a_long_job_keeps_its_lease(shop: Workshop) -> None:
-    """A minute with a lease of five seconds: one attempt, at least twenty renewals, none of them an event."""
+    """B092: A minute with a lease of five seconds: one attempt, at least twenty renewals, none of them an event."""
     event, wait = gate()
     shop.handle(wait)
     job = await shop.submit(lease=FIVE)
@@ -52,7 +52,7 @@ async def test_a_shorter_lease_that_comes_later_speeds_the_heartbeat_up(shop: Wo
 
 
 def test_a_heartbeat_longer_than_a_third_of_the_lease_is_refused() -> None:
-    """The configuration names the field and the rule."""
+    """B081: The configuration names the field and the rule."""
     shop = Workshop()
     with pytest.raises(InvalidInput, match="heartbeat: must be above 0 and at most a third of the lease"):
         shop.set(lease=timedelta(seconds=3), heartbeat=timedelta(seconds=3))
@@ -123,7 +123,7 @@ async def test_a_failure_after_a_cancel_request_is_told_as_such(shop: Workshop) 
 
 
 async def test_contact_lost_cancels_the_handler_at_the_local_end_of_the_lease(shop: Workshop) -> None:
-    """Counted from when the last acknowledged renewal was sent: at 10 s, so the lease of 30 s ends at 40 s."""
+    """B084: Counted from when the last acknowledged renewal was sent: at 10 s, so the lease of 30 s ends at 40 s."""
     shop.handle(forever)
     job = await shop.submit()
     await shop.start()
@@ -171,7 +171,7 @@ async def test_a_lost_lease_stops_the_handler_and_its_job_is_dropped(
 
 
 async def test_a_late_result_is_refused_and_logged(shop: Workshop, caplog: pytest.LogCaptureFixture) -> None:
-    """The handler finished before it could hear that the lease was lost: fencing leaves its evidence."""
+    """B083: The handler finished before it could hear that the lease was lost: fencing leaves its evidence."""
     event, wait = gate()
     shop.handle(wait)
     shop.set(queues={"default": 1})

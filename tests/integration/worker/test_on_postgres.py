@@ -34,7 +34,7 @@ async def test_two_workers_share_the_work_and_do_nothing_twice(database: str) ->
 
 
 async def test_a_cancel_at_the_moment_of_success_has_one_end(database: str) -> None:
-    """Three hundred races: one terminal event each, and the caller's answer fits it."""
+    """B197: Three hundred races: one terminal event each, and the caller's answer fits it."""
 
     async def work(ctx: Context) -> None:
         await asyncio.sleep(random.random() * 0.01)
@@ -85,7 +85,7 @@ async def test_a_worker_survives_the_loss_of_its_connections(database: str) -> N
 
 
 async def test_a_row_locked_by_a_stranger_holds_up_only_itself(database: str) -> None:
-    """Its report is asked again until the lock is gone; the other jobs of the batch have their verdict."""
+    """B108: Its report is asked again until the lock is gone; the other jobs of the batch have their verdict."""
     begun, go = asyncio.Event(), asyncio.Event()
 
     async def work(ctx: Context) -> None:

@@ -76,7 +76,7 @@ async def test_many_lapsed_leases_are_expired_in_batches_without_waiting(
 
 
 async def test_locked_rows_do_not_hide_the_others(shop: Workshop, reaper: Reaper) -> None:
-    """150 locked rows in front, ten free ones behind them."""
+    """B089: 150 locked rows in front, ten free ones behind them."""
     first = await claim(shop, 160)
     with shop.database.locked(*range(first, first + 150)):
         await shop.advance(9)

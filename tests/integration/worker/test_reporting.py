@@ -41,7 +41,7 @@ async def test_batches_are_bounded(shop: Workshop) -> None:
 @pytest.mark.parametrize("error", [Unavailable(), UnknownOutcome()])
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_a_report_without_an_answer_is_repeated(shop: Workshop, error: Exception, when: str) -> None:
-    """Whether it was lost on the way or its reply was, the job ends exactly once."""
+    """B117: Whether it was lost on the way or its reply was, the job ends exactly once."""
     shop.handle(number)
     getattr(shop.store, when)["report"].extend([error, error])
     job = await shop.submit()
@@ -72,7 +72,7 @@ async def test_a_busy_row_is_asked_again_and_holds_up_nobody(shop: Workshop) -> 
 
 
 async def test_one_report_that_cannot_be_stored_becomes_a_failure_of_its_own_job(shop: Workshop) -> None:
-    """The batch is split until the culprit is alone."""
+    """B137: The batch is split until the culprit is alone."""
     shop.set(queues={"default": 20})
     event, wait = gate()
 
@@ -109,7 +109,7 @@ async def test_a_failure_that_cannot_be_stored_either_is_left_to_the_reaper(
 async def test_a_job_whose_row_is_gone_is_one_warning(
     shop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The five others of the batch complete."""
+    """B199: The five others of the batch complete."""
     shop.set(queues={"default": 6})
     event, wait = gate()
     shop.handle(wait)

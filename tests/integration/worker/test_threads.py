@@ -126,7 +126,7 @@ async def test_a_function_can_stop_by_an_exception(shop: Workshop, release: thre
 async def test_a_function_that_ignores_its_timeout_keeps_its_slot(
     shop: Workshop, release: threading.Event
 ) -> None:
-    """The attempt failed by timeout, no second handler runs beside it, and its late result is dropped."""
+    """B096: The attempt failed by timeout, no second handler runs beside it, and its late result is dropped."""
     attempts: list[int] = []
 
     def work(ctx: Context) -> str:

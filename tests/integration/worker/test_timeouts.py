@@ -26,7 +26,7 @@ async def test_a_handler_that_runs_too_long_is_stopped_and_its_attempt_has_faile
 
 
 async def test_each_job_has_its_own_timeout(shop: Workshop) -> None:
-    """Two seconds, ten minutes and none on one worker."""
+    """B207: Two seconds, ten minutes and none on one worker."""
     shop.handle(forever)
     short = await shop.submit(timeout=TWO, max_attempts=1)
     long = await shop.submit(timeout=timedelta(minutes=10), max_attempts=1)
@@ -41,7 +41,7 @@ async def test_each_job_has_its_own_timeout(shop: Workshop) -> None:
 
 
 async def test_a_success_after_the_timeout_is_dropped(shop: Workshop) -> None:
-    """A handler that catches the cancellation and returns has still run too long."""
+    """B096: A handler that catches the cancellation and returns has still run too long."""
 
     async def deaf(ctx: Context) -> str:
         try:
@@ -60,7 +60,7 @@ async def test_a_success_after_the_timeout_is_dropped(shop: Workshop) -> None:
 async def test_a_handler_that_ignores_its_timeout_keeps_its_slot_until_it_ends(
     shop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The timeout is reported without it, once, and no second handler starts beside it."""
+    """B096: The timeout is reported without it, once, and no second handler starts beside it."""
     event = asyncio.Event()
 
     async def deaf(ctx: Context) -> str:

@@ -179,7 +179,7 @@ def test_requeueing_a_succeeded_job_must_say_what_becomes_of_its_effect() -> Non
 
 
 def test_a_requeue_keeps_the_attempt_and_clears_the_rest() -> None:
-    """Budget, flags and result start over; the fencing token goes on growing."""
+    """B133: Budget, flags and result start over; the fencing token goes on growing."""
     dead = job(state=State.DEAD, attempt=5, failures=5, expiries=2, dismissed=True, cancel_requested_at=NOW)
     back = evolve(dead, event(dead, c.Requeue(origin=ANN), NOW + SECOND))
     assert (back.state, back.attempt, back.failures, back.expiries) == (State.PENDING, 5, 0, 0)

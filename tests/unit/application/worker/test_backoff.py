@@ -8,7 +8,7 @@ from fencepost.application.worker.backoff import LONGEST, Backoff
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=40, max_size=40))
 def test_waits_grow_to_a_bound_and_never_vanish(draws: list[float]) -> None:
-    """Whatever is drawn, three loops together stay below five tries a second."""
+    """B202: Whatever is drawn, three loops together stay below five tries a second."""
     drawn = iter(draws)
     backoff = Backoff(lambda: next(drawn))
     waits = [backoff.failed() for _ in draws]

@@ -35,7 +35,7 @@ def raised(error: E) -> E:
 
 @given(st.text() | st.text(st.characters(categories=["Cs", "Cc"])))
 def test_any_message_can_be_stored(message: str) -> None:
-    """NUL characters and lone surrogates are replaced."""
+    """B135: NUL characters and lone surrogates are replaced."""
     error = describe(raised(ValueError(message)))
     for text in (error.type, error.message, error.traceback or ""):
         check_text("text", text, ERROR_BYTES)
