@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from ..domain import commands as c
-from ..domain.errors import InvalidInput, JobNotFound, WrongState
+from ..domain.errors import InvalidInput, JobBusy, JobNotFound, WrongState
 from ..domain.limits import PAYLOAD_BYTES
 from ..domain.submission import check_origin
 from ..domain.values import check_moment, check_name, check_priority, decode, encode
@@ -28,7 +28,7 @@ class Operating:
     async def one(self, job_id: int, operation: c.Operation) -> Verdict:
         """Apply an operation to one job and return ``accepted`` or ``already_applied``.
 
-        Raises InvalidInput, JobNotFound, WrongState (also while the row stays locked for 5 s), Unavailable,
+        Raises InvalidInput, JobNotFound, WrongState, JobBusy (somebody else held the row for 5 s), Unavailable,
         UnknownOutcome.
         """
         [verdict] = await self.many([job_id], operation)
@@ -38,7 +38,7 @@ class Operating:
             case Verdict.REFUSED:
                 raise WrongState(f"job {job_id} cannot be changed by {operation.name} in its present state")
             case Verdict.BUSY:
-                raise WrongState(f"job {job_id} is locked by somebody else")
+                raise JobBusy(f"job {job_id} is locked by somebody else")
             case _:
                 return verdict
 

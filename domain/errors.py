@@ -4,6 +4,7 @@ FencepostError
 ├── InvalidInput            a value breaks a rule (field, rule)
 │   └── InvalidItem         the same inside a batch (index)
 ├── WrongState              the job's state does not allow the command
+├── JobBusy                 somebody else holds the job's row
 ├── JobNotFound
 ├── KeyConflict             a submit key was used for another request
 ├── KeyInProgress           the first request with the key has not finished
@@ -46,6 +47,10 @@ class InvalidItem(InvalidInput):
 
 class WrongState(FencepostError):
     """The job's state does not allow this command."""
+
+
+class JobBusy(FencepostError):
+    """The job's row stayed locked by somebody else; nothing was changed, try again."""
 
 
 class JobNotFound(FencepostError):

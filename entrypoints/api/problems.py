@@ -29,6 +29,7 @@ class Code(StrEnum):
     METHOD_NOT_ALLOWED = "method_not_allowed"
     REQUEST_TIMEOUT = "request_timeout"
     WRONG_STATE = "wrong_state"
+    BUSY = "busy"
     KEY_IN_PROGRESS = "key_in_progress"
     PAYLOAD_TOO_LARGE = "payload_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
@@ -51,6 +52,7 @@ KINDS: Mapping[Code, tuple[int, str]] = {
     Code.METHOD_NOT_ALLOWED: (405, "This resource does not know the method"),
     Code.REQUEST_TIMEOUT: (408, "The body did not arrive in time"),
     Code.WRONG_STATE: (409, "The job's state does not allow this"),
+    Code.BUSY: (409, "Somebody else holds the job; nothing was changed"),
     Code.KEY_IN_PROGRESS: (409, "The first request with this submit key has not finished"),
     Code.PAYLOAD_TOO_LARGE: (413, "The body is too large"),
     Code.UNSUPPORTED_MEDIA_TYPE: (415, "The body must be plain application/json in UTF-8"),
@@ -63,7 +65,12 @@ KINDS: Mapping[Code, tuple[int, str]] = {
     Code.SCHEMA_PENDING: (503, "The database's schema is not the one this version needs"),
     Code.OUTCOME_UNKNOWN: (504, "The change may or may not have been made"),
 }
-RETRY_AFTER = {Code.KEY_IN_PROGRESS: "1", Code.DATABASE_UNAVAILABLE: "2", Code.SCHEMA_PENDING: "10"}
+RETRY_AFTER = {
+    Code.BUSY: "1",
+    Code.KEY_IN_PROGRESS: "1",
+    Code.DATABASE_UNAVAILABLE: "2",
+    Code.SCHEMA_PENDING: "10",
+}
 REPEAT = "Repeat the request with the same Idempotency-Key: the answer tells what became of the first one."
 BY_STATUS = {400: Code.INVALID_REQUEST, 404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 
@@ -162,6 +169,8 @@ def problem_of(error: e.FencepostError) -> Problem:
             return Problem(Code.NOT_FOUND, str(error))
         case e.WrongState():
             return Problem(Code.WRONG_STATE, str(error))
+        case e.JobBusy():
+            return Problem(Code.BUSY, str(error))
         case e.KeyConflict():
             return Problem(Code.KEY_CONFLICT, str(error))
         case e.KeyInProgress():

@@ -5,6 +5,7 @@ import sys
 from ...domain.errors import (
     FencepostError,
     InvalidInput,
+    JobBusy,
     JobNotFound,
     KeyConflict,
     KeyInProgress,
@@ -23,6 +24,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (InvalidInput, USAGE),
     (JobNotFound, NOT_FOUND),
     (WrongState, CONFLICT),
+    (JobBusy, CONFLICT),
     (KeyConflict, CONFLICT),
     (KeyInProgress, CONFLICT),
     (Unavailable, UNREACHABLE),

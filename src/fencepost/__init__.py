@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .domain.errors import FencepostError as FencepostError
     from .domain.errors import InvalidInput as InvalidInput
     from .domain.errors import InvalidItem as InvalidItem
+    from .domain.errors import JobBusy as JobBusy
     from .domain.errors import JobNotFound as JobNotFound
     from .domain.errors import KeyConflict as KeyConflict
     from .domain.errors import KeyInProgress as KeyInProgress
@@ -50,6 +51,7 @@ _PUBLIC: dict[str, str] = {
     "InvalidInput": ".domain.errors",
     "InvalidItem": ".domain.errors",
     "Job": ".domain.job",
+    "JobBusy": ".domain.errors",
     "JobNotFound": ".domain.errors",
     "JobType": ".entrypoints.library.job_type",
     "KeyConflict": ".domain.errors",

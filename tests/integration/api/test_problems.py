@@ -8,6 +8,7 @@ from dependency_injector import providers
 
 from fencepost.domain.errors import (
     FencepostError,
+    JobBusy,
     KeyInProgress,
     LeaseLost,
     Unavailable,
@@ -148,7 +149,7 @@ def test_every_expected_error_has_a_code() -> None:
     """No error that callers may expect falls through to the 500 of a bug."""
     from fencepost.entrypoints.api.problems import problem_of
 
-    for kind in (KeyInProgress, Unavailable, UnknownOutcome):
+    for kind in (JobBusy, KeyInProgress, Unavailable, UnknownOutcome):
         assert problem_of(kind("x")).status != 500
     with pytest.raises(FencepostError):
         problem_of(LeaseLost("x"))
