@@ -16,6 +16,8 @@ from .app import create_app
 from .guard import is_loopback
 from .protocol import ProblemProtocol
 
+IDLE_SECONDS = 5
+"""Seconds that a connection may be silent while no request is under way."""
 GRACE_SECONDS = 10
 """Seconds that requests under way have to end once a stop is asked for."""
 
@@ -83,6 +85,7 @@ async def serve(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 

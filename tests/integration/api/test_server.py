@@ -1,7 +1,9 @@
 """The API behind a real server: bytes that are no request, bodies without end, and a stop in good order."""
 
 import asyncio
+import gzip
 import json
+import re
 import resource
 import tracemalloc
 from collections.abc import AsyncIterator
@@ -11,10 +13,11 @@ import httpx2
 import pytest
 
 from fencepost.application.ports.submitter import Submission, Submitted
-from fencepost.entrypoints.api import bodies
+from fencepost.entrypoints.api import bodies, server
 from support.api import Memory, Served, replace, served, until
 
 HEAD = b"POST /v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+LIVEZ = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @pytest.fixture
@@ -48,13 +51,13 @@ def parsed(answer: bytes) -> tuple[int, dict[str, Any]]:
     ],
 )
 async def test_bytes_that_are_no_request_get_a_problem(api: Served, request_: bytes) -> None:
-    """What is not proper HTTP gives 400 as a problem, too, and the connection is closed."""
+    """What is not proper HTTP gives 400 as a problem, too, and the connection is closed (B171)."""
     status, problem = parsed(await api.ask(request_))
     assert (status, problem["code"]) == (400, "invalid_request")
 
 
 async def test_a_body_shorter_than_announced_is_no_job(api: Served, memory: Memory) -> None:
-    """A body that ends early closes the connection, and nothing is written."""
+    """A body that ends early closes the connection, and nothing is written (B171)."""
     assert await api.ask(HEAD + b'Content-Length: 100\r\n\r\n{"type":"t"}', end=True) == b""
     assert memory.database.jobs == {}
 
@@ -81,7 +84,7 @@ async def _endless(chunks: int) -> AsyncIterator[bytes]:
 
 @pytest.mark.parametrize("announced", [True, False])
 async def test_a_large_body_costs_no_memory(api: Served, announced: bool) -> None:
-    """10 MB give 413, are not kept, and the connection is closed; the client hears it all the same."""
+    """10 MB give 413, are not kept, and the connection is closed; the client hears it all the same (B171)."""
     length = {"content-length": str(160 * 65_536)} if announced else {}
     headers = {"content-type": "application/json", **length}
     tracemalloc.start()
@@ -118,12 +121,53 @@ async def _sent(writer: asyncio.StreamWriter, chunk: bytes, most: int) -> int:
     return most
 
 
-async def test_a_gzip_bomb_is_not_opened(api: Served) -> None:
-    """An encoded body is refused unread."""
-    encoded = b"Content-Encoding: gzip\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1f\x8b\x08\x00"
-    answer = await api.ask(HEAD + encoded)
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A silent connection is closed soon."""
+    monkeypatch.setattr(server, "IDLE_SECONDS", 0.1)
 
-    assert parsed(answer)[0] == 415
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_gzip_bomb_is_not_opened(memory: Memory) -> None:
+    """An encoded body that would become 100 MB is refused unread, and the connection is closed (B171)."""
+    bomb = gzip.compress(b" " * 100_000_000)
+    head = HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with served(memory.container) as api:
+        assert parsed(await api.ask(head + bomb))[0] == 415
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("sent", "heard"), [(b"", b""), (LIVEZ[:20], b""), (LIVEZ, b"HTTP/1.1 200 OK")], ids=["0", "20", "all"]
+)
+async def test_a_connection_that_falls_silent_is_closed(memory: Memory, sent: bytes, heard: bytes) -> None:
+    """Before, within and after a request: nobody holds a connection without saying anything."""
+    async with served(memory.container) as api:
+        assert (await api.ask(sent)).partition(b"\r\n")[0] == heard
+
+
+@pytest.mark.parametrize("target", [b"/nothing", b"/v1/queues"])
+async def test_a_body_that_was_answered_unread_is_cut_off(api: Served, target: bytes) -> None:
+    """A body without end, sent to where none is read, is thrown away only so long."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    writer.write(HEAD.replace(b"/v1/jobs", target) + b"Transfer-Encoding: chunked\r\n\r\n")
+    assert (await reader.readline()).startswith(b"HTTP/1.1 40")
+    sent = await _sent(writer, b"10000\r\n" + b" " * 65_536 + b"\r\n", 10_000)
+    writer.close()
+    assert 400 < sent < 2_000
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_after_an_unread_body_the_connection_goes_on(memory: Memory) -> None:
+    """A body of 2 MB sent to where none is read does not spoil the next request of the connection."""
+    async with served(memory.container) as api:
+        wasted = (
+            HEAD.replace(b"/v1/jobs", b"/nothing") + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000
+        )
+        answers = await api.ask(wasted + LIVEZ)
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"404", b"200"]
 
 
 async def test_an_answer_does_not_wait_for_an_acknowledgement(api: Served) -> None:
