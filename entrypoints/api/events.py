@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from ...application.ports.event_log import EventLog, LogFilter
+from ..records import event_record
 from . import documents as doc
 from . import render
 from .caller import container
@@ -41,16 +42,14 @@ async def list_events(request: Request) -> Response:
         return StreamingResponse(_from(first, lines), media_type=NDJSON)
     events = await log.page(where, after=after, limit=limit or PAGE)
     following = events[-1].position if len(events) == (limit or PAGE) else None
-    return render.json_response(
-        {"items": [render.event_in_log(event) for event in events], "next_after": following}
-    )
+    return render.json_response({"items": [event_record(event) for event in events], "next_after": following})
 
 
 async def _lines(log: EventLog, where: LogFilter, after: int, limit: int | None) -> AsyncIterator[bytes]:
     """Yield the log page by page, at least one, up to the page that is not full."""
     while True:
         events = await log.page(where, after=after, limit=limit or PAGE_MOST)
-        yield render.lines([render.event_in_log(event) for event in events])
+        yield render.lines([event_record(event) for event in events])
         if limit is not None or len(events) < PAGE_MOST:
             return
         after = events[-1].position or after

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 from ...application.ports.job_reader import JobFilter
 from ...domain.errors import JobNotFound
 from ...domain.vocabulary import State
+from ..records import event_record, job_record
 from . import documents as doc
 from . import render
 from .caller import container
@@ -30,7 +31,7 @@ async def list_jobs(request: Request) -> Response:
     found = await container(request).job_reader().page(where, below=below, limit=limit + 1)
     page = found[:limit]
     following = cursor(page[-1].job_id, mark) if len(found) > limit else None
-    return render.json_response({"items": [render.job_in_list(job) for job in page], "next": following})
+    return render.json_response({"items": [job_record(job) for job in page], "next": following})
 
 
 @router.get("/jobs/{job_id}", **doc.GET_JOB)
@@ -60,7 +61,7 @@ async def job_events(request: Request) -> Response:
     return render.json_response(
         {
             "events": [render.event(event) for event in history],
-            "evidence": [render.event_in_log(event) for event in beside],
+            "evidence": [event_record(event) for event in beside],
         }
     )
 

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from ...domain.values import check_name
 from ...domain.vocabulary import Verdict
+from ..records import queue_record
 from . import documents as doc
 from . import render
 from .bodies import json_object
@@ -20,7 +21,7 @@ async def list_queues(request: Request) -> Response:
     """Return all queues by name."""
     no_query(request)
     queues = await container(request).queue_store().list()
-    return render.json_response({"items": [render.queue(queue) for queue in queues]})
+    return render.json_response({"items": [queue_record(queue) for queue in queues]})
 
 
 @router.post("/queues/{name:path}/pause", **doc.PAUSE)

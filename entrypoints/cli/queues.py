@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from ...domain.facts import instant
 from ...domain.submission import check_origin
 from ...domain.values import check_name
+from ..records import queue_record
 from .flags import PLAIN, Flags
 from .output import emit_many
 from .session import origin, session
 
 if TYPE_CHECKING:
-    from ...application.ports.queue_store import Queue
     from ...domain.vocabulary import Verdict
 
 COLUMNS = ("name", "paused_at", "due", "pending", "running")
@@ -25,7 +24,7 @@ async def list_queues(*, flags: Flags = PLAIN) -> None:
     """List queues with their jobs of now."""
     async with session(flags) as container:
         found = await container.queue_store().list()
-    emit_many(flags.output, map(_record, found), COLUMNS)
+    emit_many(flags.output, map(queue_record, found), COLUMNS)
 
 
 @queues.command
@@ -54,13 +53,3 @@ async def _each(names: tuple[str, ...], operation: str, reason: str | None, flag
 
 def _answer(name: str, verdict: "Verdict") -> dict[str, str]:
     return {"queue": name, "verdict": verdict.value}
-
-
-def _record(queue: "Queue") -> dict[str, object]:
-    return {
-        "name": queue.name,
-        "paused_at": None if queue.paused_at is None else instant(queue.paused_at),
-        "pending": queue.pending,
-        "due": queue.due,
-        "running": queue.running,
-    }

@@ -1,0 +1,135 @@
+"""Jobs, events and queues as records: JSON values under the vocabulary's names.
+
+Moments are RFC 3339, durations seconds. Payloads and results stand apart: each surface reads their text its own way,
+and lists leave them out.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from ..application.ports.queue_store import Queue
+from ..domain.event import ControlEvent, JobEvent
+from ..domain.facts import instant
+from ..domain.job import Job
+from ..domain.retry import Constant, Delays, RetryPolicy
+
+Record = dict[str, Any]
+
+
+def job_record(job: Job) -> Record:
+    """Return what events say of a job; what heartbeats alone change is in ``lease_record``."""
+    return {
+        "job_id": job.job_id,
+        "type": job.type,
+        "queue": job.queue,
+        "state": job.state.value,
+        "priority": job.priority,
+        "run_at": instant(job.run_at),
+        "submitted_at": instant(job.submitted_at),
+        "attempt": job.attempt,
+        "failures": job.failures,
+        "max_attempts": job.max_attempts,
+        "expiries": job.expiries,
+        "idle_returns": job.idle_returns,
+        "worker": job.worker,
+        "claim_id": job.claim_id,
+        "cancel_requested_at": _moment(job.cancel_requested_at),
+        "dismissed": job.dismissed,
+        "timeout": _seconds(job.timeout),
+        "lease": _seconds(job.lease),
+        "retry": retry_record(job.retry),
+        "effect_key": job.effect_key,
+        "seq": job.seq,
+    }
+
+
+def lease_record(job: Job) -> Record:
+    """Return what moves with each heartbeat, without an event."""
+    return {"lease_expires_at": _moment(job.lease_expires_at), "heartbeats": job.heartbeats}
+
+
+def contents_record(of: Job | JobEvent, read: Callable[[str], object]) -> Record:
+    """Return payload and result, their stored text read by ``read``."""
+    stored = {"payload": of.payload, "result": of.result}
+    return {name: None if text is None else read(text) for name, text in stored.items()}
+
+
+def event_record(event: JobEvent | ControlEvent) -> Record:
+    """Return an event of the global log: ``data`` holds digests of the payload and result that it leaves out."""
+    return _job_event_record(event) if isinstance(event, JobEvent) else _control_event_record(event)
+
+
+def _job_event_record(event: JobEvent) -> Record:
+    return {
+        "position": event.position,
+        "subject": f"job:{event.job_id}",
+        "job_id": event.job_id,
+        "seq": event.seq,
+        "at": instant(event.at),
+        "name": event.name.value,
+        "command": None if event.caused_by is None else event.caused_by.value,
+        "state": event.state.value,
+        "attempt": event.attempt,
+        "claim_id": event.claim_id,
+        "failures": event.failures,
+        "run_at": _moment(event.run_at),
+        "lease_expires_at": _moment(event.lease_expires_at),
+        "heartbeats": event.heartbeats,
+        "started_at": _moment(event.started_at),
+        "ran": _seconds(event.ran),
+        **_trail(event),
+        "build": event.build,
+    }
+
+
+def _control_event_record(event: ControlEvent) -> Record:
+    return {
+        "position": event.position,
+        "subject": event.subject,
+        "at": instant(event.at),
+        "name": event.name.value,
+        **_trail(event),
+    }
+
+
+def _trail(event: JobEvent | ControlEvent) -> Record:
+    return {
+        "actor": event.actor,
+        "request_id": event.request_id,
+        "reason": event.reason,
+        "data": dict(event.data),
+    }
+
+
+def queue_record(queue: Queue) -> Record:
+    """Return a queue with its counts."""
+    return {
+        "name": queue.name,
+        "paused_at": _moment(queue.paused_at),
+        "pending": queue.pending,
+        "due": queue.due,
+        "running": queue.running,
+    }
+
+
+def retry_record(policy: RetryPolicy) -> Record:
+    """Return a retry policy in the form in which it is submitted."""
+    match policy:
+        case Constant(delay=delay):
+            return {"policy": "constant", "delay": _seconds(delay)}
+        case Delays(delays=delays):
+            return {"policy": "delays", "delays": [_seconds(delay) for delay in delays]}
+        case _:
+            return {"policy": "exponential", "base": _seconds(policy.base), "cap": _seconds(policy.cap)}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else instant(moment)
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    if duration is None:
+        return None
+    seconds = duration.total_seconds()
+    return int(seconds) if seconds.is_integer() else seconds
