@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from attrs import frozen
+from cyclopts import Parameter
 
 from ...application.operating import check_operation
 from ...domain.errors import InvalidInput
@@ -28,12 +29,13 @@ _EXPLAINED = {
 }
 
 
-@frozen
+@Parameter(name="*")
+@frozen(kw_only=True)
 class Assent:
     """Whether to go through with a bulk operation."""
 
-    dry_run: bool = False
-    yes: bool = False
+    dry_run: Annotated[bool, Parameter(help="Only tell how many jobs match.", negative=())] = False
+    yes: Annotated[bool, Parameter(help="Do not ask.", negative=())] = False
 
     def given(self, question: str) -> bool:
         """Return whether to go on: asked on a terminal, else it takes --yes; raises InvalidInput without."""
@@ -48,12 +50,25 @@ class Assent:
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
+ASKING = Assent()
+"""No flag given."""
+
+
+async def operate(
+    job_ids: Sequence[int], where: "JobFilter | None", operation: "Operation", flags: Flags, assent: Assent
+) -> int:
+    """Apply an operation to all jobs that match, or to the named ones where there is no filter."""
+    if where is None:
+        return await operate_on(job_ids, operation, flags, assent)
+    return await operate_where(where, operation, flags, assent)
+
+
 async def operate_on(
-    job_ids: Sequence[int], operation: "Operation", flags: Flags, assent: Assent | None = None
+    job_ids: Sequence[int], operation: "Operation", flags: Flags, assent: Assent = ASKING
 ) -> int:
     """Apply an operation to named jobs; the exit code tells the worst answer. Nobody is asked."""
     check_operation(operation)
-    if assent is not None and assent.dry_run:
+    if assent.dry_run:
         say(f"{len(job_ids)} jobs named")
         return OK
     repeated = {job_id for job_id in job_ids if job_ids.count(job_id) > 1}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
+from attrs import frozen
 from cyclopts import App, Parameter
 
 from ...application.ports.job_reader import JobFilter
@@ -12,11 +13,10 @@ from ...domain.event import JobEvent
 from ...domain.facts import instant
 from ...domain.values import check_integer, check_name
 from ...domain.vocabulary import EventName, State
-from .bulk import Assent, operate_on, operate_where
+from .bulk import ASKING, Assent, operate
 from .flags import PLAIN, Flags
-from .inputs import json_text
-from .jobs.change import DryRun, Fresh, Yes
 from .output import emit_many, emit_one
+from .requeueing import UNCHANGED, Changes
 from .session import origin, session
 from .terminal import say
 from .views import job_record
@@ -27,6 +27,34 @@ LIMIT_MOST = 1_000
 dead = App(name="dead", help="Work through the dead letters.")
 Queue = Annotated[str | None, Parameter(help="Only this queue.")]
 Type = Annotated[str | None, Parameter(help="Only this type.")]
+
+
+@Parameter(name="*")
+@frozen(kw_only=True)
+class Worklist:
+    """The dead jobs that nobody has dismissed."""
+
+    all: Annotated[bool, Parameter(help="All that are not dismissed.", negative=())] = False
+    queue: Queue = None
+    type: Type = None
+
+    def unless(self, job_ids: tuple[int, ...]) -> JobFilter | None:
+        """Return which jobs, None for the named ones; bulk must be asked for by --all or a condition."""
+        if bool(job_ids) is (self != NOBODY):
+            raise InvalidInput("job_id", "must be given, or --all, --queue or --type, but not both")
+        return None if job_ids else _dead(self.queue, self.type, dismissed=False)
+
+
+NOBODY = Worklist()
+
+
+def _dead(queue: str | None, type: str | None, *, dismissed: bool) -> JobFilter:
+    return JobFilter(
+        states=frozenset({State.DEAD}),
+        queue=None if queue is None else check_name("queue", queue),
+        type=None if type is None else check_name("type", type),
+        dismissed=dismissed,
+    )
 
 
 @dead.command(name="list")
@@ -42,7 +70,9 @@ async def list_dead(
     """List dead jobs with what killed them, newest first."""
     check_integer("limit", limit, 1, LIMIT_MOST)
     async with session(flags) as container:
-        page = await container.job_reader().page(_worklist(queue, type, dismissed), below=below, limit=limit)
+        page = await container.job_reader().page(
+            _dead(queue, type, dismissed=dismissed), below=below, limit=limit
+        )
         log = container.event_log()
         records = [job_record(job) | _death(await log.history(job.job_id)) for job in page]
     emit_many(flags.output, records, COLUMNS)
@@ -64,66 +94,28 @@ async def show(job_id: int, /, *, flags: Flags = PLAIN) -> None:
 
 
 @dead.command
-async def requeue(  # noqa: PLR0913 - an argument for each flag
+async def requeue(
     *job_ids: int,
-    all: Annotated[bool, Parameter(help="All that are not dismissed.", negative=())] = False,
-    queue: Queue = None,
-    type: Type = None,
-    payload: Annotated[
-        str | None, Parameter(help="A new payload: JSON, @FILE or -.", allow_leading_hyphen=True)
-    ] = None,
-    fresh_effect_key: Fresh = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    chosen: Worklist = NOBODY,
+    changes: Changes = UNCHANGED,
+    assent: Assent = ASKING,
     reason: str | None = None,
     flags: Flags = PLAIN,
 ) -> int:
     """Put dead jobs back: by id, or all on the worklist."""
-    operation = c.Requeue(
-        origin=origin(reason),
-        payload=None if payload is None else json_text("payload", payload),
-        fresh_effect_key=fresh_effect_key,
-    )
-    where = _bulk(job_ids, all=all, queue=queue, type=type)
-    if where is None:
-        return await operate_on(job_ids, operation, flags, Assent(dry_run, yes))
-    return await operate_where(where, operation, flags, Assent(dry_run, yes))
+    return await operate(job_ids, chosen.unless(job_ids), changes.requeue(reason), flags, assent)
 
 
 @dead.command
 async def dismiss(
     *job_ids: int,
-    all: Annotated[bool, Parameter(help="All that are not dismissed.", negative=())] = False,
-    queue: Queue = None,
-    type: Type = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    chosen: Worklist = NOBODY,
+    assent: Assent = ASKING,
     reason: Annotated[str | None, Parameter(help="Why nothing more will be done; kept.")] = None,
     flags: Flags = PLAIN,
 ) -> int:
     """Take dead jobs off the worklist: by id, or all on it."""
-    operation = c.Dismiss(origin=origin(reason))
-    where = _bulk(job_ids, all=all, queue=queue, type=type)
-    if where is None:
-        return await operate_on(job_ids, operation, flags, Assent(dry_run, yes))
-    return await operate_where(where, operation, flags, Assent(dry_run, yes))
-
-
-def _worklist(queue: str | None, type: str | None, dismissed: bool) -> JobFilter:
-    return JobFilter(
-        states=frozenset({State.DEAD}),
-        queue=None if queue is None else check_name("queue", queue),
-        type=None if type is None else check_name("type", type),
-        dismissed=dismissed,
-    )
-
-
-def _bulk(job_ids: tuple[int, ...], *, all: bool, queue: str | None, type: str | None) -> JobFilter | None:
-    """Return which jobs, None for the named ones; a bulk operation must be asked for by --all or a condition."""
-    conditions = all or queue is not None or type is not None
-    if bool(job_ids) is conditions:
-        raise InvalidInput("job_id", "must be given, or --all, --queue or --type, but not both")
-    return _worklist(queue, type, dismissed=False) if conditions else None
+    return await operate(job_ids, chosen.unless(job_ids), c.Dismiss(origin=origin(reason)), flags, assent)
 
 
 def _death(events: Sequence[JobEvent]) -> dict[str, object]:

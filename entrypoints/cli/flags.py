@@ -29,5 +29,8 @@ class Flags:
         return {"database_url": self.database_url, "schema": self.schema}
 
 
+NewPayload = Annotated[
+    str | None, Parameter(help="A new payload: JSON, @FILE or -.", allow_leading_hyphen=True)
+]
 PLAIN = Flags()
 """No flag given."""

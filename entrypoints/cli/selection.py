@@ -6,6 +6,7 @@ from attrs import frozen
 from cyclopts import Group, Parameter
 
 from ...application.ports.job_reader import JobFilter
+from ...domain.errors import InvalidInput
 from ...domain.values import check_name
 from ...domain.vocabulary import State
 from .inputs import moment
@@ -26,10 +27,11 @@ class Selection:
     submitted_from: Annotated[str | None, Parameter(help="Submitted at this moment or later.")] = None
     submitted_before: Annotated[str | None, Parameter(help="Submitted before this moment.")] = None
 
-    @property
-    def empty(self) -> bool:
-        """Whether no condition is given."""
-        return self == EVERYTHING
+    def unless(self, job_ids: tuple[int, ...]) -> JobFilter | None:
+        """Return the conditions, None when jobs are named; raises InvalidInput for both and for neither."""
+        if bool(job_ids) is (self != EVERYTHING):
+            raise InvalidInput("job_id", "must be given, or conditions such as --queue, but not both")
+        return None if job_ids else self.filter()
 
     def filter(self, *, dismissed: bool | None = None) -> JobFilter:
         """Return the conditions; raises InvalidInput."""

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from ....domain import commands as c
 from ....domain.errors import InvalidInput
 from ..bulk import operate_on
-from ..flags import PLAIN, Flags
+from ..flags import PLAIN, Flags, NewPayload
 from ..inputs import json_text, moment
 from ..session import origin
 
@@ -17,9 +17,7 @@ async def edit(
     run_at: Annotated[str | None, Parameter(help="Due at this moment, such as 2026-01-31T12:00:00Z.")] = None,
     priority: Annotated[int | None, Parameter(help="0 to 9, higher first.")] = None,
     queue: Annotated[str | None, Parameter(help="The queue to move to.")] = None,
-    payload: Annotated[
-        str | None, Parameter(help="A new payload: JSON, @FILE or -.", allow_leading_hyphen=True)
-    ] = None,
+    payload: NewPayload = None,
     reason: str | None = None,
     flags: Flags = PLAIN,
 ) -> int:
