@@ -39,11 +39,10 @@ async def eventually(what: str, look: Callable[[], Awaitable[T | None]]) -> T:
 
 @frozen
 class Taken:
-    """A job that was taken over: who lost it, and the event that shows the new claim."""
+    """A job whose lease lapsed: who lost it, and the event that shows the new claim."""
 
     job_id: int
     lost_by: str
-    attempt: int
     claimed_again: JobEvent
 
 
@@ -71,7 +70,7 @@ class Disasters:
             self.fleet.signal(name, signal.SIGCONT)  # it finished them just before it stopped
 
     async def taken_over(self, jobs: list[Job]) -> Taken:
-        """Wait until the history shows one of the jobs claimed by another worker."""
+        """Wait until the history shows that one of the jobs lost its lease and was claimed by another worker."""
         return await eventually("a lost job is claimed by another worker", lambda: self._taken(jobs))
 
     async def thaw(self, name: str, taken: Taken) -> ControlEvent:
@@ -92,13 +91,12 @@ class Disasters:
 
     async def _taken(self, jobs: list[Job]) -> Taken | None:
         for job in jobs:
+            lapsed = False  # a job may also go on by a report that was under way when its worker was struck
             for event in await self.log.history(job.job_id):
-                if (
-                    event.name == EventName.CLAIMED
-                    and event.attempt > job.attempt
-                    and event.actor != job.worker
-                ):
-                    return Taken(job.job_id, job.worker or "", job.attempt, event)
+                if event.name == EventName.LEASE_EXPIRED and event.attempt == job.attempt:
+                    lapsed = True
+                elif event.name == EventName.CLAIMED and lapsed and event.actor != job.worker:
+                    return Taken(job.job_id, job.worker or "", event)
         return None
 
     async def _refused(self, taken: Taken) -> ControlEvent | None:
