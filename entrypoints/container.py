@@ -1,32 +1,23 @@
-"""The only composition root: which class stands behind which port."""
+"""The only composition root: which class stands behind which port.
+
+``worker_container`` adds what only a worker process has, so that nobody else waits for its imports.
+"""
 
 import random
 from collections.abc import Mapping
 
-from ..adapters.executors.coroutines import CoroutineExecutor
-from ..adapters.executors.threads import ThreadExecutor
 from ..adapters.postgres.database import Database
 from ..adapters.postgres.event_log import PostgresEventLog
 from ..adapters.postgres.job_reader import PostgresJobReader
 from ..adapters.postgres.job_store import PostgresJobStore
 from ..adapters.postgres.queue_store import PostgresQueueStore
-from ..adapters.postgres.submitter import (
-    PostgresCallersTransactions,
-    PostgresSubmitter,
-    SyncPostgresSubmitter,
-)
-from ..adapters.postgres.transactions import PostgresTransactions
-from ..adapters.postgres.wakeups import PostgresWakeups
-from ..adapters.system.background import LoopThread
-from ..adapters.system.identity import new_claim_id, new_worker_id
+from ..adapters.postgres.submitter import PostgresSubmitter, SyncPostgresSubmitter
 from ..adapters.system.local_time import SystemTime
 from ..application.handlers import Handlers
 from ..application.operating import Operating
 from ..application.ports.submitter import CallersTransactions
 from ..application.reaping import Reaper
 from ..application.submitting import Submitting
-from ..application.worker.runtime import Worker, WorkerPorts
-from ..application.worker.settings import WorkerSettings
 from .injection import containers, providers
 from .settings import Settings, load
 
@@ -34,13 +25,13 @@ POOL_SIZE = 8
 """Connections of an API process or an app; a worker's loops have databases of one connection each."""
 
 
-SLOTS = 10
-"""Slots of a queue that nobody gave a number of them."""
+def callers_transactions(schema: str) -> CallersTransactions:
+    """Return what submits through callers' connections."""
+    from ..adapters.postgres.callers_transactions import (  # noqa: PLC0415 - loads SQLAlchemy's ORM, and few ask
+        PostgresCallersTransactions,
+    )
 
-
-def queues_served(settings: Settings, handlers: Handlers) -> dict[str, int]:
-    """Return the queues and slots of a worker: as set, else all that its handlers name."""
-    return settings.queues or dict.fromkeys(sorted(handlers.queues), SLOTS)
+    return PostgresCallersTransactions(schema)
 
 
 def pending_migrations(dsn: str, settings: Settings) -> list[str]:
@@ -71,51 +62,15 @@ class Container(containers.DeclarativeContainer):
     sync_submitter = providers.Singleton(
         SyncPostgresSubmitter, dsn, schema=settings.provided.schema, pooled=settings.provided.pooler
     )
-    callers_transactions = providers.Singleton(PostgresCallersTransactions, schema=settings.provided.schema)
+    callers_transactions = providers.Singleton(callers_transactions, schema=settings.provided.schema)
     job_reader = providers.Singleton(PostgresJobReader, database)
     event_log = providers.Singleton(PostgresEventLog, database)
     queue_store = providers.Singleton(PostgresQueueStore, database)
-    transactions = providers.Singleton(PostgresTransactions, dsn, database)
     submitting = providers.Singleton(Submitting, submitter, principal)
     operating = providers.Singleton(Operating, job_store, time)
     pending_migrations = providers.Callable(pending_migrations, dsn, settings)
 
-    single = providers.Factory(
-        Database, dsn, schema=settings.provided.schema, pool_size=1, pooled=settings.provided.pooler
-    )
-    claims = providers.Singleton(single, application_name="fencepost worker claims")
-    reports = providers.Singleton(single, application_name="fencepost worker reports")
-    heartbeats = providers.Singleton(single, application_name="fencepost worker heartbeats")
-    background = providers.Singleton(LoopThread)
     draw = providers.Object(random.random)
-    worker_settings = providers.Singleton(
-        WorkerSettings,
-        worker=providers.Factory(new_worker_id),
-        queues=providers.Callable(queues_served, settings, handlers),
-        build=settings.provided.build,
-        heartbeat=settings.provided.heartbeat,
-        drain_grace=settings.provided.drain_grace,
-        fallback_poll=settings.provided.poll,
-    )
-    worker_ports = providers.Singleton(
-        WorkerPorts,
-        claims=providers.Singleton(PostgresJobStore, claims),
-        reports=providers.Singleton(PostgresJobStore, reports),
-        heartbeats=providers.Singleton(PostgresJobStore, heartbeats),
-        queues=providers.Singleton(PostgresQueueStore, claims),
-        wakeups=providers.Singleton(
-            PostgresWakeups, claims, types=handlers.provided.types, build=settings.provided.build
-        ),
-        transactions=transactions,
-        executors=providers.Dict(
-            {"async": providers.Singleton(CoroutineExecutor), "thread": providers.Singleton(ThreadExecutor)}
-        ),
-        background=background,
-        time=time,
-        draw=draw,
-        new_claim_id=providers.Object(new_claim_id),
-    )
-    worker = providers.Singleton(Worker, worker_settings, handlers, worker_ports)
     reaper = providers.Singleton(
         Reaper, job_store, event_log.provided.clock, time, draw, every=settings.provided.reap_every
     )
@@ -137,18 +92,6 @@ async def opened(container: Container) -> Container:
     return container
 
 
-async def worker_closed(container: Container) -> None:
-    """Leave every connection of a worker that has run, each on the loop it was opened on."""
-    await container.background().call(container.heartbeats().close)
-    container.background().close()
-    for executor in container.worker_ports().executors.values():
-        executor.close()
-    await container.claims().close()
-    await container.reports().close()
-    await closed(container)
-
-
 async def closed(container: Container) -> None:
     """Leave every connection."""
-    await container.transactions().close()
     await container.database().close()

@@ -5,14 +5,14 @@ import logging
 from collections.abc import Callable
 
 from ..application.worker.runtime import Worker
-from .container import Container, worker_closed
 from .startup import ready
 from .stopping import LEAVE_WITHIN, StopRequests, leave_within, stop_requests
+from .worker_container import WorkerContainer, worker_closed
 
 _log = logging.getLogger(__name__)
 
 
-def run_worker(container: Container) -> int:
+def run_worker(container: WorkerContainer) -> int:
     """Run until told to stop: exit code 0, or 1 when told twice.
 
     Raises MigrationsPending, InvalidInput for settings no worker can have, and what broke the worker.
@@ -32,7 +32,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-async def _serve(container: Container) -> int:
+async def _serve(container: WorkerContainer) -> int:
     with stop_requests() as requests:
         if not await ready(container, requests.stopping):
             return 0
@@ -59,7 +59,7 @@ async def _obey(requests: StopRequests, worker: Worker) -> None:
     worker.abort()
 
 
-def _warn_of_idle_handlers(container: Container) -> None:
+def _warn_of_idle_handlers(container: WorkerContainer) -> None:
     served = container.worker_settings().queues
     for handler in container.handlers():
         if handler.queue not in served:

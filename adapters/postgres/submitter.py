@@ -8,14 +8,11 @@ from psycopg.errors import LockNotAvailable
 
 from ...application.ports.submitter import Submission, Submitted
 from ...domain.errors import FencepostError, KeyInProgress, Unavailable
-from .callers_transactions import PostgresCallersTransactions
 from .database import Database
 from .query import Plan, Query, Rows, run_plan_async
 from .submit_plan import CHUNK, submit_plan, waits
 from .sync_database import SyncDatabase
 from .waking import waking, woken_queues
-
-__all__ = ["PostgresCallersTransactions", "PostgresSubmitter", "SyncPostgresSubmitter"]
 
 _HINT_ERRORS = (FencepostError, psycopg.Error)
 """What may go wrong with a wake-up: it can't undo what was accepted before."""

@@ -8,14 +8,14 @@ from fencepost import Fencepost
 from fencepost.application.worker.runtime import Worker
 from fencepost.domain.job import Job
 from fencepost.domain.vocabulary import State
-from fencepost.entrypoints.container import assemble, worker_closed
 from fencepost.entrypoints.settings import load
+from fencepost.entrypoints.worker_container import assemble_worker, worker_closed
 
 
 @asynccontextmanager
 async def working(app: Fencepost, dsn: str, **settings: str) -> AsyncIterator[Worker]:
     """Run the app's jobs inside the block, and stop as a worker process does."""
-    container = assemble(load({"poll": "100ms", **settings}, environment={}), dsn, app.handlers)
+    container = assemble_worker(load({"poll": "100ms", **settings}, environment={}), dsn, app.handlers)
     worker = container.worker()
     running = asyncio.ensure_future(worker.run())
     try:

@@ -29,10 +29,10 @@ def worker(
     A second one: abort now, exit with 1.
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
-    from ...container import assemble  # noqa: PLC0415
     from ...loading import load_app  # noqa: PLC0415
     from ...location import located  # noqa: PLC0415
     from ...worker import run_worker  # noqa: PLC0415
+    from ...worker_container import assemble_worker  # noqa: PLC0415
 
     logs.configure()
     chosen = {
@@ -44,4 +44,4 @@ def worker(
     }
     program = load_app(app)
     settings, dsn = located(program.overridden(flags.settings | chosen))
-    return run_worker(assemble(settings, dsn, program.handlers))
+    return run_worker(assemble_worker(settings, dsn, program.handlers))

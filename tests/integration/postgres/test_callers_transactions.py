@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from fencepost.adapters.postgres import submit_keys
-from fencepost.adapters.postgres.submitter import PostgresCallersTransactions
+from fencepost.adapters.postgres.callers_transactions import PostgresCallersTransactions
 from fencepost.adapters.postgres.waking import channel
 from fencepost.domain.errors import InvalidInput, KeyConflict, KeyInProgress
 from support.rig import Rig, keyed, submission

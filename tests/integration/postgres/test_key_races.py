@@ -10,7 +10,8 @@ import psycopg
 import pytest
 
 from fencepost.adapters.postgres import submit_keys, submit_uniques
-from fencepost.adapters.postgres.submitter import PostgresCallersTransactions, SyncPostgresSubmitter
+from fencepost.adapters.postgres.callers_transactions import PostgresCallersTransactions
+from fencepost.adapters.postgres.submitter import SyncPostgresSubmitter
 from fencepost.domain.commands import Fail, JobError
 from fencepost.domain.errors import KeyConflict, KeyInProgress, UnknownOutcome
 from fencepost.domain.vocabulary import State, Verdict

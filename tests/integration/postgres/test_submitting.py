@@ -7,7 +7,8 @@ import psycopg
 import pytest
 from attrs import evolve
 
-from fencepost.adapters.postgres.submitter import PostgresCallersTransactions, SyncPostgresSubmitter
+from fencepost.adapters.postgres.callers_transactions import PostgresCallersTransactions
+from fencepost.adapters.postgres.submitter import SyncPostgresSubmitter
 from fencepost.domain.decide import enqueue
 from fencepost.domain.errors import InvalidInput, Unavailable
 from fencepost.domain.evolve import fold
