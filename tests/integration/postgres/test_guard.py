@@ -20,6 +20,11 @@ CHANGES = (
 ERASE = "SELECT fencepost.erase_payload(%s, 'user:eva', 'request-9', 'asked to')"
 PRUNE = "SELECT fencepost.prune(%s, 'user:eva', 'request-9', 'old')"
 
+TRIGGER = """
+CREATE FUNCTION public.meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {does}; RETURN NEW; END $$;
+CREATE TRIGGER zealous BEFORE UPDATE ON fencepost.{table} FOR EACH ROW EXECUTE FUNCTION public.meddle();
+"""
+
 
 @pytest.fixture
 async def told(rig: Rig) -> Rig:
@@ -65,6 +70,23 @@ async def test_even_the_keeper_only_erases_and_prunes(told: Rig) -> None:
     for change in (CHANGES[0].replace("actor = 'nobody'", "payload = '{}'"), *CHANGES[2:]):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             attempt(told.dsn, change, "SET ROLE fencepost_keeper")
+
+
+@pytest.mark.parametrize(
+    "does", ["DELETE FROM fencepost.job_events", "UPDATE fencepost.job_events SET payload = NULL"]
+)
+async def test_a_trigger_on_jobs_does_not_slip_through_a_door(told: Rig, does: str) -> None:
+    """It runs with the keeper's rights while a door is used, and is refused all the same."""
+    await told.submit(submission())
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
+        attempt(told.dsn, ERASE % 1, TRIGGER.format(table="jobs", does=f"{does} WHERE job_id = 2"))
+
+
+@pytest.mark.parametrize("does", ["NEW.actor := 'nobody'", "NEW.payload := '{}'"])
+async def test_a_trigger_on_events_cannot_change_what_a_door_writes(told: Rig, does: str) -> None:
+    """One that comes after the first look is found out by the second."""
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
+        attempt(told.dsn, ERASE % 1, TRIGGER.format(table="job_events", does=does))
 
 
 async def test_erasing_leaves_the_digest_and_a_trace(told: Rig) -> None:
