@@ -33,7 +33,11 @@ CREATE TABLE {schema}.jobs (
     CHECK ((state = 'running') = (claim_id IS NOT NULL)),
     CHECK ((state = 'running') = (lease_expires_at IS NOT NULL)),
     CHECK ((state = 'running') = (worker IS NOT NULL)),
-    CHECK (state = 'running' OR heartbeats = 0)
+    CHECK (state = 'running' OR heartbeats = 0),
+    -- A moment or a duration that cannot be read would stop whoever lists or claims jobs, not only its own.
+    CHECK (least(submitted_at, lease_expires_at, cancel_requested_at) >= '1970-01-01 00:00:00+00'),
+    CHECK (greatest(submitted_at, lease_expires_at, cancel_requested_at) < '10000-01-01 00:00:00+00'),
+    CHECK (least(timeout, lease) > '0' AND greatest(timeout, lease) <= '36600 days')
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
         autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
@@ -85,7 +89,7 @@ CREATE UNIQUE INDEX control_events_one_refusal ON {schema}.control_events
 
 CREATE TABLE {schema}.queues (
     name text PRIMARY KEY,
-    paused_at timestamptz,
+    paused_at timestamptz CHECK (paused_at >= '1970-01-01 00:00:00+00' AND paused_at < '10000-01-01 00:00:00+00'),
     pauses integer NOT NULL DEFAULT 0,
     UNIQUE (name, pauses)                             -- makes counting a pause a change of a key, see queue_store.py
 );
