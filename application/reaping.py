@@ -48,8 +48,10 @@ class Reaper:
         self._stopping = True
         self._bell.ring()
 
-    async def run(self) -> None:
-        """Reap until stopped."""
+    async def run(self, *, after_outage: bool = False) -> None:
+        """Reap until stopped; ``after_outage`` says that the database was away until a moment ago."""
+        if after_outage:
+            await self._hold_back()
         while not self._stopping:
             try:
                 await self.reap()
@@ -76,6 +78,9 @@ class Reaper:
                 self._backoff.answered()
             except (Unavailable, UnknownOutcome):
                 await self._wait(self._backoff.failed())
+        await self._hold_back()
+
+    async def _hold_back(self) -> None:
         await self._wait(self._hold)
 
     async def _wait(self, seconds: float) -> None:

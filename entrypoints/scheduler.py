@@ -5,7 +5,7 @@ import logging
 
 from ..application.reaping import Reaper
 from .container import Container, closed
-from .startup import ready
+from .startup import Start, ready
 from .stopping import StopRequests, stop_requests
 
 _log = logging.getLogger(__name__)
@@ -18,13 +18,14 @@ def run_scheduler(container: Container) -> int:
 
 async def _serve(container: Container) -> int:
     with stop_requests() as requests:
-        if not await ready(container, requests.stopping):
+        start = await ready(container, requests.stopping)
+        if start is Start.STOPPED:
             return 0
         reaper = container.reaper()
         _log.info("scheduler started", extra={"reap_every": container.settings().reap_every.total_seconds()})
         obedience = asyncio.ensure_future(_obey(requests, reaper))
         try:
-            await reaper.run()
+            await reaper.run(after_outage=start is Start.AFTER_OUTAGE)
         finally:
             obedience.cancel()
             await closed(container)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+from enum import Enum, auto
 
 from ..adapters.postgres import migrations
 from ..application.worker.backoff import Backoff
@@ -16,8 +17,17 @@ class MigrationsPending(FencepostError):
     """The database's schema is older than this program."""
 
 
-async def ready(container: Container, stopping: asyncio.Event) -> bool:
-    """Wait until the database answers, or until asked to stop, which returns False.
+class Start(Enum):
+    """How a process found its database."""
+
+    AT_ONCE = auto()
+    AFTER_OUTAGE = auto()
+    STOPPED = auto()
+    """Asked to stop before it answered."""
+
+
+async def ready(container: Container, stopping: asyncio.Event) -> Start:
+    """Wait until the database answers, or until asked to stop.
 
     Raises MigrationsPending, InvalidInput for a bad schema name.
     """
@@ -30,8 +40,8 @@ async def ready(container: Container, stopping: asyncio.Event) -> bool:
                 _log.warning("database out of reach, trying again: %s", error)
             await _pause(backoff.failed(), stopping)
         else:
-            return True
-    return False
+            return Start.AT_ONCE if backoff.tries == 0 else Start.AFTER_OUTAGE
+    return Start.STOPPED
 
 
 def _check(dsn: str, schema: str) -> None:

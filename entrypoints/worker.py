@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 
 from ..application.worker.runtime import Worker
-from .startup import ready
+from .startup import Start, ready
 from .stopping import LEAVE_WITHIN, StopRequests, leave_within, stop_requests
 from .worker_container import WorkerContainer, worker_closed
 
@@ -34,7 +34,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _serve(container: WorkerContainer) -> int:
     with stop_requests() as requests:
-        if not await ready(container, requests.stopping):
+        if await ready(container, requests.stopping) is Start.STOPPED:
             return 0
         settings, worker = container.worker_settings(), container.worker()
         _warn_of_idle_handlers(container)

@@ -59,6 +59,25 @@ def test_workers_resume_after_an_outage(
     assert fencepost.json("audit", "verify")["clean"]
 
 
+def test_a_scheduler_started_during_an_outage_lets_workers_come_back_first(
+    fencepost: Commands, submit: Submit, allow: Callable[[bool], None]
+) -> None:
+    """Neither could their workers renew: leases that lapsed meanwhile are not ended at once."""
+    worker = fencepost.worker("--queues", "side:2")
+    job = submit("doze", "--queue", "side", "--lease", "1s", "--payload", '{"seconds": 60}')
+    eventually(lambda: fencepost.json("jobs", "show", str(job))["state"] == "running")
+    allow(False)
+    worker.said("out of reach")
+    worker.process.kill()
+    scheduler = fencepost.start("scheduler", "--reap-every", "100ms")
+    scheduler.said("out of reach")
+    allow(True)
+    scheduler.said("scheduler started", within=10)
+    assert fencepost.run("jobs", "wait", str(job), "--timeout", "2s").returncode != 0
+    assert fencepost.json("jobs", "show", str(job))["state"] == "running"
+    assert scheduler.stop() == 0
+
+
 def test_the_logs_of_an_outage_are_few(fencepost: Commands, allow: Callable[[bool], None]) -> None:
     """Trying again is said once, not with every try."""
     worker = fencepost.worker("--queues", "default:2")

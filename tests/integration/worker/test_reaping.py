@@ -101,6 +101,22 @@ async def test_after_an_outage_workers_get_one_lease_to_come_back(
     assert shop.events(job)[-1] == "lease_expired"
 
 
+async def test_a_reaper_that_starts_at_the_end_of_an_outage_holds_back_as_well(
+    shop: Workshop, database: Database
+) -> None:
+    """Nor is anything reaped for thirty seconds by one that was started while the database was away."""
+    job = await claim(shop, 1)
+    await shop.advance(60)
+    reaper = Reaper(shop.store, database.contact, shop.time, lambda: 0.5)
+    running = asyncio.ensure_future(reaper.run(after_outage=True))
+    await shop.advance(29)
+    assert shop.state(job) is State.RUNNING
+    await shop.advance(2)
+    assert shop.events(job)[-1] == "lease_expired"
+    reaper.stop()
+    await running
+
+
 async def test_an_outage_is_probed_gently(shop: Workshop, reaper: Reaper, database: Database) -> None:
     """The database is not hammered while it is away."""
     tries = []
