@@ -5,7 +5,7 @@ import concurrent.futures
 from typing import Any
 
 from ...domain import commands as c
-from ...domain.errors import LeaseLost
+from ...domain.errors import InvalidInput, LeaseLost
 from ...domain.limits import RESULT_BYTES
 from ...domain.values import encode
 from ..durations import duration
@@ -52,14 +52,17 @@ def released(attempt: Attempt) -> c.Report:
 
 def bad_result(report: c.Report, error: BaseException, draw: float) -> c.Report:
     """Return the failure that replaces a report which cannot be stored."""
-    found = describe(error)
     return c.Fail(
         origin=report.origin,
         token=report.token,
         draw=draw,
         times=report.times,
-        error=job_error(BAD_RESULT, f"{found.type}: {found.message}"),
+        error=_unfit(describe(error)),
     )
+
+
+def _unfit(found: c.JobError) -> c.JobError:
+    return job_error(BAD_RESULT, f"{found.type}: {found.message}")
 
 
 def _common(attempt: Attempt) -> dict[str, Any]:
@@ -79,9 +82,10 @@ def _succeeded(attempt: Attempt, result: Any) -> c.Report:
     if result is not None:
         try:
             text = encode("result", result, RESULT_BYTES)
+        except InvalidInput as error:
+            return _failed(attempt, job_error(BAD_RESULT, str(error)))
         except BaseException as error:  # noqa: BLE001  values with code of their own may raise anything
-            found = describe(error)
-            return _failed(attempt, job_error(BAD_RESULT, found.message or found.type))
+            return _failed(attempt, _unfit(describe(error)))
     return c.Succeed(
         origin=attempt.services.origin, token=attempt.job.token, result=text, times=attempt.times()
     )
