@@ -26,7 +26,7 @@ async def verify(
 
     async with session(flags) as container:
         report = await judge(container.event_log(), job_id=job)
-    if job is not None and not report.jobs:
+    if job is not None and report.clean and not report.jobs:
         raise JobNotFound(f"there is no job {job}")
     _show(report, flags)
     say(_verdict(report))

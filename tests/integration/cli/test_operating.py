@@ -76,6 +76,21 @@ def test_a_clean_history_is_verified_and_a_forged_one_is_not(
     assert fencepost.run("audit", "verify", "--job", "999999").returncode == 3
 
 
+@pytest.mark.unproven("it forges an event about a job that is gone")
+def test_a_job_that_is_lost_altogether_is_a_violation_not_unknown(fencepost: Commands, database: str) -> None:
+    """A job of which only a control event tells has neither events nor a row: exit code 1 and I26, not 3."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO fencepost.control_events (subject, name, at, actor)"
+            " VALUES ('job:7', 'report_refused', now(), 'worker:1')"
+        )
+    lost = fencepost.run("audit", "verify", "--job", "7")
+    assert lost.returncode == 1
+    report = json.loads(lost.stdout)
+    assert (report["jobs"], report["violations_by_invariant"]) == (0, {"I26": 1})
+    assert fencepost.run("audit", "verify", "--job", "8").returncode == 3
+
+
 def test_migrations_are_applied_once(bare: Commands, empty18: str) -> None:
     """`status` fails while something is pending; `migrate` applies it, and a second time nothing."""
     fencepost = bare.having(FENCEPOST_DATABASE_URL=empty18)
@@ -88,9 +103,10 @@ def test_migrations_are_applied_once(bare: Commands, empty18: str) -> None:
     assert fencepost.json("db", "status")["pending"] == []
 
 
-def test_a_schema_of_a_newer_version_is_good_enough(fencepost: Commands, database: str) -> None:
+def test_a_schema_of_a_newer_version_is_good_enough(bare: Commands, own_database: str) -> None:
     """Old programs go on beside newer ones: a version they do not know is no reason to refuse, nor to migrate."""
-    with psycopg.connect(database, autocommit=True) as connection:
+    fencepost = bare.having(FENCEPOST_DATABASE_URL=own_database)
+    with psycopg.connect(own_database, autocommit=True) as connection:
         connection.execute("UPDATE fencepost.schema_versions SET version_num = '9999'")
     assert fencepost.json("db", "status")["pending"] == []
     assert fencepost.json("db", "migrate")["applied"] == []
@@ -109,7 +125,7 @@ def test_nothing_runs_on_a_schema_with_pending_migrations(
     bare: Commands, empty18: str, command: tuple[str, ...]
 ) -> None:
     """A process of this version refuses an older schema in one line that names the cure."""
-    done = bare.having(FENCEPOST_DATABASE_URL=empty18).run(*command)
+    done = bare.having(FENCEPOST_DATABASE_URL=empty18).process(*command)
     assert (done.returncode, done.stdout) == (1, "")
     assert "fencepost db migrate" in done.stderr.splitlines()[-1]
 
@@ -138,6 +154,24 @@ def test_an_outage_is_exit_code_5(bare: Commands) -> None:
     ):
         done = fencepost.run(*command)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (5, "", 1), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--version"], 0),
+        (["jobz"], 2),
+        (["jobs", "list"], 5),
+        (["db", "sql"], 0),
+        (["worker", "shop:ap"], 2),
+    ],
+)
+def test_a_process_does_what_its_main_does(bare: Commands, arguments: list[str], code: int) -> None:
+    """Most commands are called in the tests' own process: as one of its own each says and leaves the same."""
+    fencepost = bare.having(FENCEPOST_DATABASE_URL="postgresql://127.0.0.1:1/jobs")
+    called, ran = fencepost.run(*arguments), fencepost.process(*arguments)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (called.returncode, called.stdout, called.stderr)
+    assert ran.returncode == code
 
 
 def test_a_reader_that_leaves_early_is_no_error(fencepost: Commands, submit: Submit) -> None:
