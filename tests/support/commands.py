@@ -1,4 +1,4 @@
-"""Running `fencepost` as a process."""
+"""Running `fencepost`: as a process, or where that asserts the same, by calling its main() in this one."""
 
 import json
 import signal
@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from support.calling import call
 from support.polling import eventually
 
 COMMAND = (sys.executable, "-m", "fencepost.entrypoints.cli")
@@ -61,7 +62,11 @@ class Commands:
         return attrs.evolve(self, environment={**self.environment, **environment})
 
     def run(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
+        """Run a command to its end, in this process."""
+        return call(arguments, self.folder, self.environment, stdin)
+
+    def process(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, as a process."""
         return subprocess.run(
             [*COMMAND, *arguments],
             check=False,

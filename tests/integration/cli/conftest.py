@@ -1,16 +1,21 @@
-"""The real command line, run as a process against a real database."""
+"""The real command line against a real database; as a process where that makes a difference."""
 
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from support.commands import Commands
 from support.databases import new_database
 from support.proof import prove
+from support.wiping import wipe
 
+OTHERS_OUT = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 SHOP = '''
 """An app for tests."""
 import asyncio, pathlib, sys, time
@@ -62,12 +67,28 @@ def template18(server18: str) -> Iterator[str]:
         yield urlsplit(dsn).path.lstrip("/")
 
 
-@pytest.fixture
-def database(server18: str, template18: str, request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture(scope="session")
+def shared18(server18: str, template18: str) -> Iterator[str]:
     """One server is enough here: what differs between servers is tested below the command line."""
     with new_database(server18, template18) as dsn:
         yield dsn
-        prove(dsn, request.node)
+
+
+@pytest.fixture
+def database(shared18: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a migrated database without rows; whoever a test before has left in it is gone."""
+    with psycopg.connect(shared18, autocommit=True) as connection:
+        connection.execute(OTHERS_OUT)
+    wipe(shared18)
+    yield shared18
+    prove(shared18, request.node)
+
+
+@pytest.fixture
+def own_database(server18: str, template18: str) -> Iterator[str]:
+    """The address of a migrated database that nobody else will use."""
+    with new_database(server18, template18) as dsn:
+        yield dsn
 
 
 @pytest.fixture
@@ -78,17 +99,19 @@ def empty18(server18: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Commands:
-    """The command line where no database is named."""
+def bare(tmp_path: Path) -> Iterator[Commands]:
+    """The command line where no database is named; processes left over are killed."""
     (tmp_path / "shop.py").write_text(SHOP)
     named = ("FENCEPOST_", "PG", "DATABASE_URL")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(named)}
-    return Commands(tmp_path, clean)
+    commands = Commands(tmp_path, clean)
+    yield commands
+    commands.kill()
 
 
 @pytest.fixture
 def fencepost(bare: Commands, database: str) -> Iterator[Commands]:
-    """The command line over a database of the test's own; processes left over are killed."""
+    """The command line over an empty database; no process is left when its history is proven."""
     commands = bare.having(FENCEPOST_DATABASE_URL=database)
     yield commands
     commands.kill()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+import psycopg
 import pytest
 
 from support.commands import Commands
@@ -123,6 +124,20 @@ def test_operations_answer_each_job_and_tell_the_worst_by_exit_code(
     assert f"job {job}" in wrong.stderr
 
 
+def test_a_locked_job_is_a_conflict_that_says_so(
+    fencepost: Commands, submit: Submit, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While somebody else holds the row the job is busy: exit code 4 after a while, and nothing is changed."""
+    monkeypatch.setattr("fencepost.application.operating.BUSY_WAIT", 0.0)
+    job = submit("echo")
+    with psycopg.connect(database) as holder:
+        holder.execute("SELECT FROM fencepost.jobs WHERE job_id = %s FOR UPDATE", [job])
+        done = fencepost.run("jobs", "cancel", str(job))
+    assert (done.returncode, json.loads(done.stdout)) == (4, {"job_id": job, "verdict": "busy"})
+    assert "locked by somebody else; try again" in done.stderr
+    assert fencepost.json("jobs", "show", str(job))["state"] == "pending"
+
+
 def test_a_job_is_edited_cancelled_and_requeued(fencepost: Commands, submit: Submit) -> None:
     """The history tells who did what and why."""
     job = str(submit("echo", "--delay", "1h"))
@@ -167,8 +182,12 @@ def test_what_a_terminal_would_obey_is_escaped(fencepost: Commands) -> None:
     evil = "\x1b[31m\x9b2J\u202egnp.exe\r\n[bold]"
     payload = json.dumps({"text": evil})
     job = str(fencepost.json("jobs", "submit", "echo", "--payload", payload)["job_id"])
-    for output in ("table", "json", "ndjson"):
-        shown = fencepost.run("jobs", "show", job, "--output", output).stdout
+    for show, output in (
+        (fencepost.process, "table"),
+        (fencepost.run, "json"),
+        (fencepost.process, "ndjson"),
+    ):
+        shown = show("jobs", "show", job, "--output", output).stdout
         assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(shown)
         assert "[bold]" in shown
     assert fencepost.json("jobs", "show", job)["payload"]["text"] == evil

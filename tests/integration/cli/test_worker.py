@@ -107,15 +107,15 @@ def submit_after_stop(fencepost: Commands, worker: Running, submit: Submit) -> i
     return submit("echo")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("number", "another"), [(signal.SIGTERM, "doze"), (signal.SIGINT, "nap")])
 def test_a_drain_finishes_what_it_can_and_hands_back_the_rest(
-    fencepost: Commands, submit: Submit, number: signal.Signals
+    fencepost: Commands, submit: Submit, number: signal.Signals, another: str
 ) -> None:
     """B201: the quick job completes, the slow ones are released, whatever they run in; exit code 0 near the grace."""
     worker = fencepost.worker("--drain-grace", "2s")
     quick, slow, stuck = (
         submit(name, "--queue", "side", "--payload", json.dumps({"seconds": seconds}))
-        for name, seconds in (("nap", 1.5), ("nap", 60), ("doze", 60))
+        for name, seconds in (("nap", 1.5), ("nap", 60), (another, 60))
     )
     began(fencepost, quick, slow, stuck)
     worker.ask(number)
@@ -164,13 +164,9 @@ def test_a_handler_that_blocks_the_loop_cannot_keep_a_worker_from_aborting(
 def test_a_worker_waits_for_a_database_that_is_away(bare: Commands) -> None:
     """B202: it starts all the same, says so once, and a stop signal ends it with exit code 0."""
     away = bare.having(FENCEPOST_DATABASE_URL="postgresql://127.0.0.1:1/jobs")
-    started = [away.start("worker", "shop:app"), away.start("scheduler")]
-    try:
-        for running in started:
-            running.said("database out of reach")
-            assert running.stop() == 0
-    finally:
-        away.kill()
+    for running in (away.start("worker", "shop:app"), away.start("scheduler")):
+        running.said("database out of reach")
+        assert running.stop() == 0
 
 
 def test_a_worker_says_which_handlers_it_will_not_run(fencepost: Commands) -> None:
