@@ -1,4 +1,4 @@
-"""`fencepost api` as a process."""
+"""`fencepost api` as a process; one server is enough for that."""
 
 import json
 import os
@@ -7,12 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from fencepost.adapters.postgres.migrations import migrate
+from support.calling import call
 
+ONE_SERVER = pytest.mark.parametrize("server", ["pg18"], indirect=True)
 API = [sys.executable, "-m", "fencepost.entrypoints.cli", "api", "--port", "0"]
 
 
@@ -38,6 +41,7 @@ def _url(process: "subprocess.Popen[str]") -> str:
     pytest.fail("the process ended before it listened")
 
 
+@ONE_SERVER
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_good_order(emptied: str, number: signal.Signals) -> None:
     """It serves, and on the first signal it leaves with exit code 0."""
@@ -57,21 +61,15 @@ def test_it_serves_while_the_database_is_away() -> None:
         assert process.wait(10) == 0
 
 
-def refused(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """What a process said that would not serve."""
-    return subprocess.run(
-        [*API, *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env={**os.environ, **environment},
-    )
+def refused(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """What a command said that would not serve."""
+    return call([*API[3:], *arguments], folder, {**os.environ, **environment})
 
 
-def test_it_does_not_start_on_an_old_schema(empty_database: str) -> None:
+@ONE_SERVER
+def test_it_does_not_start_on_an_old_schema(empty_database: str, tmp_path: Path) -> None:
     """A schema that is not up to date is refused at the start, until it is migrated."""
-    ended = refused("--database-url", empty_database)
+    ended = refused(tmp_path, "--database-url", empty_database)
     assert ended.returncode != 0
     assert "fencepost db migrate" in ended.stderr
     migrate(empty_database)
@@ -79,11 +77,12 @@ def test_it_does_not_start_on_an_old_schema(empty_database: str) -> None:
         assert httpx2.get(f"{url}/readyz").status_code == 200
 
 
-def test_it_listens_on_loopback_only(emptied: str) -> None:
+def test_it_listens_on_loopback_only(tmp_path: Path) -> None:
     """Neither a flag nor the environment gets it onto the network."""
+    nowhere = "postgresql://postgres@127.0.0.1:1/nothing"
     for ended in (
-        refused("--database-url", emptied, "--host", "0.0.0.0"),
-        refused("--database-url", emptied, FENCEPOST_API_HOST="0.0.0.0"),
+        refused(tmp_path, "--database-url", nowhere, "--host", "0.0.0.0"),
+        refused(tmp_path, "--database-url", nowhere, FENCEPOST_API_HOST="0.0.0.0"),
     ):
         assert ended.returncode == 2
         assert "loopback" in ended.stderr
