@@ -22,8 +22,8 @@ def test_a_blocked_event_loop_and_a_busy_thread_keep_their_leases(site: Site) ->
     """B082: a coroutine that calls time.sleep for three leases, beside a thread: one attempt each."""
     site.scheduler()
     site.worker()
-    site.submit("block", 1, {"seconds": 3}, lease=LEASE)
-    site.submit("doze", 1, {"seconds": 3}, lease=LEASE)
+    site.submit("block", 1, {"seconds": 6}, lease=2 * LEASE)
+    site.submit("doze", 1, {"seconds": 6}, lease=2 * LEASE)
     site.finished()
     assert site.happened() == {"enqueued": 2, "claimed": 2, "succeeded": 2}
 

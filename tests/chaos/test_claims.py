@@ -47,10 +47,10 @@ def test_serializable_as_the_database_default_changes_nothing(site: Site) -> Non
 
 
 def test_only_what_can_run_is_claimed(site: Site) -> None:
-    """B097: ten jobs, each most of a lease long, on one slot: ten attempts, nothing to reap."""
+    """B097: ten jobs of a quarter of a lease each, on one slot: ten attempts, nothing to reap."""
     site.scheduler()
     site.worker(slots=1)
-    jobs = site.submit("doze", 10, {"seconds": 0.4}, lease=timedelta(seconds=1))
+    jobs = site.submit("doze", 10, {"seconds": 0.5}, lease=timedelta(seconds=2))
     site.finished()
     assert site.happened() == {"enqueued": 10, "claimed": 10, "succeeded": 10}
     assert site.seen("ended") == set(jobs)

@@ -10,7 +10,7 @@ from support.figures import Note
 from support.rig import Rig, rig_over, submission, success
 from support.site import Site
 
-EACH = 20
+EACH = 5
 FIRST = 1_000 // EACH
 
 

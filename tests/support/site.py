@@ -24,6 +24,10 @@ from .polling import eventually
 APPS = Path(__file__).parents[1] / "chaos" / "apps"
 APP = "effects:app"
 PATIENCE = 60.0
+HELD_UP = """
+SELECT 1 FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = %s AND wait_event_type = 'Lock'
+"""
 FOREIGN = ("FENCEPOST_", "PG", "DATABASE_URL")
 
 
@@ -159,6 +163,18 @@ class Site:
         """Wait until no job is pending or running."""
         unfinished = "SELECT 1 FROM fencepost.jobs WHERE state IN ('pending', 'running') LIMIT 1"
         eventually(lambda: not self.ask(unfinished), within=within, every=0.05)
+
+    @contextmanager
+    def deaf(self) -> Iterator[None]:
+        """Lock the table of jobs: whatever is asked about a job stays unanswered."""
+        with psycopg.connect(self.dsn) as connection:
+            connection.execute("LOCK TABLE fencepost.jobs IN EXCLUSIVE MODE")
+            yield
+            connection.rollback()
+
+    def asks(self, name: str) -> None:
+        """Wait until a session of this name asks, and is held up by a lock."""
+        eventually(lambda: self.ask(HELD_UP, name), within=PATIENCE)
 
     @contextmanager
     def locked(self, jobs: list[int]) -> Iterator[None]:
