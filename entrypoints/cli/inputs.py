@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING
 from ...application.durations import duration
 from ...domain.errors import InvalidInput
 from ...domain.values import check_moment
+from ..api.moments import moment as rfc3339
 
 if TYPE_CHECKING:
     from ...application.ports.event_log import EventLog
 
 
 def moment(field: str, text: str | None) -> datetime | None:
-    """Read a date and time with an offset, such as 2026-01-31T12:00:00Z; raises InvalidInput."""
-    if text is None:
-        return None
-    try:
-        return check_moment(field, datetime.fromisoformat(text))
-    except ValueError as error:
-        raise InvalidInput(field, "must be a date and time such as 2026-01-31T12:00:00Z") from error
+    """Read a date and time with an offset, as the API does; raises InvalidInput."""
+    return None if text is None else rfc3339(field, text)
 
 
 async def since(field: str, text: str | None, log: "EventLog") -> datetime | None:
