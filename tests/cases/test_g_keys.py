@@ -110,7 +110,7 @@ async def test_a_header_that_is_no_key_is_refused(emptied: str, api: httpx2.Asyn
 async def test_a_field_that_is_no_key_is_refused(
     emptied: str, api: httpx2.AsyncClient, field: str, key: str
 ) -> None:
-    """B144: the same in a body, for both kinds of key; what JSON cannot hold for PostgreSQL is invalid JSON."""
+    """B144, B164: the same in a body, for both kinds of key; what JSON cannot hold for PostgreSQL is invalid JSON."""
     body = json.dumps({"jobs": [{"type": "work", field: key}]})
     answer = await api.post("/v1/jobs/batch", content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (400, 422)

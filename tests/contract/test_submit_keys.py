@@ -61,7 +61,7 @@ async def test_two_requests_with_one_key_in_a_batch_are_a_conflict(stores: Store
     "key", [submit_key(digest="x", principal="bob"), submit_key(digest="x", operation="import")]
 )
 async def test_keys_of_other_principals_and_operations_are_other_keys(stores: Stores, key: SubmitKey) -> None:
-    """A key means something only together with who used it and for what."""
+    """B142: A key means something only together with who used it and for what."""
     first = await submit(stores, key=submit_key())
     other = await submit(stores, key=key)
     assert other.created

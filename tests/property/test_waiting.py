@@ -59,7 +59,7 @@ def test_the_smallest_base_reaches_every_cap(base: timedelta, cap: timedelta, fa
 
 @given(policies, FAILURES, draws, draws)
 def test_a_larger_draw_never_waits_less(policy: RetryPolicy, failures: int, one: float, two: float) -> None:
-    """Backoff grows with the draw, so a uniform draw spreads it evenly."""
+    """B129: Backoff grows with the draw, so a uniform draw spreads it evenly."""
     assert backoff(policy, failures, min(one, two)) <= backoff(policy, failures, max(one, two))
 
 

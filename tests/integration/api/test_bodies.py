@@ -43,7 +43,7 @@ async def submit(client: httpx2.AsyncClient, body: str | bytes, **headers: str) 
 async def test_json_that_cannot_be_kept_is_refused(
     client: httpx2.AsyncClient, memory: Memory, body: str, pointer: str
 ) -> None:
-    """NUL, surrogates, numbers that are none, repeated keys and syntax errors give 400, and nothing is written."""
+    """B164, B165, B166: NUL, surrogates, no numbers, repeated keys, bad syntax: 400, and nothing is written."""
     answer = await submit(client, body)
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (400, "invalid_json")
@@ -62,7 +62,7 @@ async def test_only_utf_8_is_json(client: httpx2.AsyncClient, body: bytes) -> No
 async def test_deep_nesting_is_refused(
     client: httpx2.AsyncClient, depth: int, opening: str, closing: str
 ) -> None:
-    """A payload of more than 64 levels gives 400, however deep it is."""
+    """B170: A payload of more than 64 levels gives 400, however deep it is."""
     inside = opening * depth + ("" if opening == "[" else "1") + closing * depth
     answer = await submit(client, f'{{"type":"t","payload":{{"a":{inside}}}}}')
     assert answer.json()["code"] == "invalid_json"
@@ -70,7 +70,7 @@ async def test_deep_nesting_is_refused(
 
 @pytest.mark.parametrize("path", ["/v1/jobs", "/v1/jobs/batch"])
 async def test_a_payload_may_have_64_levels(client: httpx2.AsyncClient, path: str) -> None:
-    """The request around a payload takes nothing from its depth, in a batch neither."""
+    """B170: The request around a payload takes nothing from its depth, in a batch neither."""
     job = '{"type":"t","payload":' + '{"a":' * 64 + "1" + "}" * 64 + "}"
     body = job if path == "/v1/jobs" else f'{{"jobs":[{job}]}}'
     assert (await client.post(path, content=body, headers=JSON)).status_code == 201
@@ -87,7 +87,7 @@ async def test_a_payload_may_have_64_levels(client: httpx2.AsyncClient, path: st
     ],
 )
 async def test_a_payload_comes_back_byte_for_byte(client: httpx2.AsyncClient, payload: str) -> None:
-    """Integers of any size, escaped text and every character are the same in job and event."""
+    """B168: Integers of any size, escaped text and every character are the same in job and event."""
     assert (await submit(client, f'{{"type":"t","payload":{payload}}}')).status_code == 201
     for path in ("/v1/jobs/1", "/v1/jobs/1/events"):
         assert f'"payload":{payload}' in (await client.get(path)).text
@@ -106,7 +106,7 @@ async def test_stored_text_is_spliced_in_as_it_is(client: httpx2.AsyncClient, me
 
 @pytest.mark.parametrize("payload", ["null", "5", '"x"', "[]", "true"])
 async def test_a_payload_is_an_object(client: httpx2.AsyncClient, payload: str) -> None:
-    """Other JSON values are refused by name; the empty object is fine, and the default."""
+    """B173: Other JSON values are refused by name; the empty object is fine, and the default."""
     answer = await submit(client, f'{{"type":"t","payload":{payload}}}')
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/payload")
     assert (await submit(client, '{"type":"t","payload":{}}')).status_code == 201
@@ -133,7 +133,7 @@ async def _chunks(size: int) -> AsyncIterator[bytes]:
 
 @pytest.mark.parametrize("announced", [True, False])
 async def test_a_body_over_its_limit_is_refused(client: httpx2.AsyncClient, announced: bool) -> None:
-    """More than 1 MiB gives 413, whether its length was announced or not."""
+    """B171: More than 1 MiB gives 413, whether its length was announced or not."""
     content: Any = b" " * 2_000_000 if announced else _chunks(2_000_000)
     answer = await client.post("/v1/jobs", content=content, headers=JSON)
     assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
@@ -159,7 +159,7 @@ async def test_a_batch_may_be_larger_than_a_single_job(client: httpx2.AsyncClien
     ],
 )
 async def test_only_plain_json_is_taken(client: httpx2.AsyncClient, headers: dict[str, str]) -> None:
-    """Any other media type or encoding gives 415: what a form of another site could send is not even read."""
+    """B171: Any other media type or encoding gives 415: what a form of another site could send is not even read."""
     answer = await client.post("/v1/jobs", content=b'{"type":"t"}', headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
 

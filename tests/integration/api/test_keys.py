@@ -33,7 +33,7 @@ async def test_the_same_request_gets_the_same_job(client: httpx2.AsyncClient) ->
 async def test_another_request_under_the_key_is_a_conflict(
     client: httpx2.AsyncClient, memory: Memory
 ) -> None:
-    """The same key with another job gives 422, and nothing is executed."""
+    """B142: The same key with another job gives 422, and nothing is executed."""
     await submit(client, "k")
     answer = await submit(client, "k", {**JOB, "priority": 6})
     assert (answer.status_code, answer.json()["code"]) == (422, "key_conflict")
@@ -41,7 +41,7 @@ async def test_another_request_under_the_key_is_a_conflict(
 
 
 async def test_many_at_once_make_one_job(client: httpx2.AsyncClient) -> None:
-    """Fifty parallel submits with one key get one id, and exactly one of them created it."""
+    """B140: Fifty parallel submits with one key get one id, and exactly one of them created it."""
     answers = await asyncio.gather(*(submit(client, "k") for _ in range(50)))
     assert {answer.json()["job_id"] for answer in answers} == {1}
     assert sorted(answer.status_code for answer in answers) == [200] * 49 + [201]
@@ -53,7 +53,7 @@ async def test_many_at_once_make_one_job(client: httpx2.AsyncClient) -> None:
 async def test_a_key_that_is_none_is_refused(
     client: httpx2.AsyncClient, memory: Memory, key: str | bytes
 ) -> None:
-    """Empty, blank, long or unprintable keys give 422 naming the header."""
+    """B144: Empty, blank, long or unprintable keys give 422 naming the header."""
     answer = await submit(client, key)
     assert (answer.status_code, answer.json()["errors"][0]["header"]) == (422, "Idempotency-Key")
     assert memory.database.jobs == {}
@@ -66,7 +66,7 @@ async def test_two_keys_are_no_key(client: httpx2.AsyncClient) -> None:
 
 
 async def test_keys_are_compared_exactly(client: httpx2.AsyncClient) -> None:
-    """Case matters; a quoted key is the key inside the quotes."""
+    """B144: Case matters; a quoted key is the key inside the quotes."""
     keys = ["K", "k", '"k"', r'"a\"b"', 'a"b', "x" * 255]
     ids = [(await submit(client, key)).json()["job_id"] for key in keys]
     assert ids == [1, 2, 2, 3, 3, 4]
@@ -86,7 +86,7 @@ async def test_a_batch_has_a_key_for_each_job(client: httpx2.AsyncClient) -> Non
 
 
 async def test_a_key_outlives_its_job(client: httpx2.AsyncClient, memory: Memory) -> None:
-    """A finished job, and even one that is gone, still answers for its key for seven days."""
+    """B147: A finished job, and even one that is gone, still answers for its key for seven days."""
     await submit(client, "k")
     await client.post("/v1/jobs/1/cancel")
     assert (await submit(client, "k")).json() == {"job_id": 1, "created": False}
@@ -101,6 +101,6 @@ async def test_a_key_outlives_its_job(client: httpx2.AsyncClient, memory: Memory
     "path", ["/v1/jobs/batch", "/v1/jobs/1/cancel", "/v1/jobs/1/requeue", "/v1/queues/q/pause"]
 )
 async def test_a_key_is_refused_where_it_would_not_be_kept(client: httpx2.AsyncClient, path: str) -> None:
-    """Where a key could not be honoured, the request is refused rather than run under a false promise."""
+    """B142: Where a key could not be honoured, the request is refused rather than run under a false promise."""
     answer = await client.post(path, json={"jobs": [JOB]}, headers={"Idempotency-Key": "k"})
     assert (answer.status_code, answer.json()["code"]) == (501, "unsupported_header")

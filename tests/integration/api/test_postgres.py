@@ -84,7 +84,7 @@ async def test_large_jobs_and_full_batches_are_accepted(pg: httpx2.AsyncClient) 
 
 
 async def test_one_key_makes_one_job(pg: httpx2.AsyncClient) -> None:
-    """Fifty parallel submits with one key: one job, fifty times its id, one of them created it, none failed."""
+    """B140: Fifty parallel submits with one key: one job, fifty times its id, one of them created it, none failed."""
     send = [pg.post("/v1/jobs", json={"type": "t"}, headers={"Idempotency-Key": "k"}) for _ in range(50)]
     answers = await asyncio.gather(*send)
     assert sorted(answer.status_code for answer in answers) == [200] * 49 + [201]

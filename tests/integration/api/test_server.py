@@ -51,13 +51,13 @@ def parsed(answer: bytes) -> tuple[int, dict[str, Any]]:
     ],
 )
 async def test_bytes_that_are_no_request_get_a_problem(api: Served, request_: bytes) -> None:
-    """What is not proper HTTP gives 400 as a problem, too, and the connection is closed (B171)."""
+    """B171: What is not proper HTTP gives 400 as a problem, too, and the connection is closed."""
     status, problem = parsed(await api.ask(request_))
     assert (status, problem["code"]) == (400, "invalid_request")
 
 
 async def test_a_body_shorter_than_announced_is_no_job(api: Served, memory: Memory) -> None:
-    """A body that ends early closes the connection, and nothing is written (B171)."""
+    """B171: A body that ends early closes the connection, and nothing is written."""
     assert await api.ask(HEAD + b'Content-Length: 100\r\n\r\n{"type":"t"}', end=True) == b""
     assert memory.database.jobs == {}
 
@@ -84,7 +84,7 @@ async def _endless(chunks: int) -> AsyncIterator[bytes]:
 
 @pytest.mark.parametrize("announced", [True, False])
 async def test_a_large_body_costs_no_memory(api: Served, announced: bool) -> None:
-    """10 MB give 413, are not kept, and the connection is closed; the client hears it all the same (B171)."""
+    """B171: 10 MB give 413, are not kept, and the connection is closed; the client hears it all the same."""
     length = {"content-length": str(160 * 65_536)} if announced else {}
     headers = {"content-type": "application/json", **length}
     tracemalloc.start()
@@ -99,7 +99,7 @@ async def test_a_large_body_costs_no_memory(api: Served, announced: bool) -> Non
 
 
 async def test_a_body_without_end_is_cut_off(api: Served) -> None:
-    """Beyond what is thrown away for politeness nothing more is taken in."""
+    """B171: Beyond what is thrown away for politeness nothing more is taken in."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     _, writer = await asyncio.open_connection("127.0.0.1", api.port)
     writer.write(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
@@ -129,7 +129,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 async def test_a_gzip_bomb_is_not_opened(memory: Memory) -> None:
-    """An encoded body that would become 100 MB is refused unread, and the connection is closed (B171)."""
+    """B171: An encoded body that would become 100 MB is refused unread, and the connection is closed."""
     bomb = gzip.compress(b" " * 100_000_000)
     head = HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

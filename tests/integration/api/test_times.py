@@ -29,7 +29,7 @@ from support.api import Memory
 async def test_a_moment_is_echoed_as_it_is_stored(
     client: httpx2.AsyncClient, given: str, stored: str
 ) -> None:
-    """RFC 3339 goes in with any offset and comes out in UTC with microseconds; finer digits are cut."""
+    """B180: RFC 3339 goes in with any offset and comes out in UTC with microseconds; finer digits are cut."""
     assert (await client.post("/v1/jobs", json={"type": "t", "run_at": given})).status_code == 201
     assert (await client.get("/v1/jobs/1")).json()["run_at"] == stored
 
@@ -74,7 +74,7 @@ async def test_a_moment_is_echoed_as_it_is_stored(
     ],
 )
 async def test_anything_else_is_no_moment(client: httpx2.AsyncClient, memory: Memory, given: Any) -> None:
-    """B131: Naive, exotic and symbolic times give 422 naming the field."""
+    """B131, B174, B176, B180: Naive, exotic and symbolic times give 422 naming the field."""
     answer = await client.post("/v1/jobs", json={"type": "t", "run_at": given})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/run_at")
     assert memory.database.jobs == {}
@@ -85,7 +85,7 @@ async def test_anything_else_is_no_moment(client: httpx2.AsyncClient, memory: Me
 )
 @pytest.mark.parametrize("name", ["submitted_from", "submitted_before"])
 async def test_filters_take_the_same_moments(client: httpx2.AsyncClient, name: str, value: str) -> None:
-    """A filter that is no moment gives 422 naming the parameter; a bare plus sign arrives as a space."""
+    """B176: A filter that is no moment gives 422 naming the parameter; a bare plus sign arrives as a space."""
     answer = await client.get(f"/v1/jobs?{name}={value}")
     assert (answer.status_code, answer.json()["errors"][0]["parameter"]) == (422, name)
 
@@ -97,14 +97,14 @@ async def test_filters_take_the_same_moments(client: httpx2.AsyncClient, name: s
 async def test_a_duration_is_finite_and_not_negative(
     client: httpx2.AsyncClient, field: str, given: Any
 ) -> None:
-    """B131: Anything but seconds from 0 to 100 years, or text such as 30s, gives 422 naming the field."""
+    """B131, B179: Anything but seconds from 0 to 100 years, or text such as 30s, gives 422 naming the field."""
     answer = await client.post("/v1/jobs", json={"type": "t", field: given})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"/{field}")
 
 
 @pytest.mark.parametrize(("field", "status"), [("delay", 201), ("timeout", 422), ("lease", 422)])
 async def test_zero_is_a_delay_but_no_timeout(client: httpx2.AsyncClient, field: str, status: int) -> None:
-    """A delay of 0 means now; no job could run under a timeout or lease of 0."""
+    """B179: A delay of 0 means now; no job could run under a timeout or lease of 0."""
     assert (await client.post("/v1/jobs", json={"type": "t", field: 0})).status_code == status
 
 

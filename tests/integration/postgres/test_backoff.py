@@ -33,7 +33,7 @@ def policy(dice: random.Random) -> RetryPolicy:
 
 
 def test_postgresql_computes_the_very_same_wait(server: str, note: Note) -> None:
-    """To the microsecond, for any policy, any number of failures and any draw."""
+    """B127: To the microsecond, for any policy, any number of failures and any draw."""
     dice = random.Random(SEED)
     cases = [
         (policy(dice), min(MAX_ATTEMPTS_LIMIT, int(2 ** dice.uniform(0, 15))) - 1, dice.random())

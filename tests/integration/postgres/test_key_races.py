@@ -37,7 +37,7 @@ async def undecided(rig: Rig, *submissions: Any) -> AsyncIterator[tuple[psycopg.
 
 
 async def test_one_of_many_parallel_requests_creates_the_job(rig: Rig) -> None:
-    """50 requests with one key at the same time: one job, one ``created``, the same id for all."""
+    """B140: 50 requests with one key at the same time: one job, one ``created``, the same id for all."""
     answers = await asyncio.gather(*(rig.submit(keyed("k")) for _ in range(MANY)))
     assert len({answer.job_id for [answer] in answers}) == 1 == await rig.count()
     assert sum(answer.created for [answer] in answers) == 1
@@ -55,7 +55,7 @@ async def test_one_of_many_threads_creates_the_job(rig: Rig) -> None:
 
 
 async def test_who_waits_for_a_rollback_creates_the_job(rig: Rig) -> None:
-    """A request that waits for the first one's transaction submits itself when that one rolls back."""
+    """B141: A request that waits for the first one's transaction submits itself when that one rolls back."""
     async with undecided(rig, keyed("k")) as (first, _):
         second = asyncio.create_task(rig.submit(keyed("k")))
         await rig.waiting()
@@ -66,7 +66,7 @@ async def test_who_waits_for_a_rollback_creates_the_job(rig: Rig) -> None:
 
 
 async def test_who_waits_for_a_commit_gets_its_job(rig: Rig) -> None:
-    """A request that waits for the first one's transaction answers with its job when that one commits."""
+    """B141: A request that waits for the first one's transaction answers with its job when that one commits."""
     async with undecided(rig, keyed("k")) as (first, job_id):
         second = asyncio.create_task(rig.submit(keyed("k")))
         await rig.waiting()
@@ -136,7 +136,7 @@ async def test_a_key_that_vanishes_while_it_is_waited_for_is_taken(rig: Rig) -> 
 
 
 async def test_a_key_outlives_the_row_of_its_job(rig: Rig) -> None:
-    """A replay is answered after the job has finished, and after it was pruned."""
+    """B147: A replay is answered after the job has finished, and after it was pruned."""
     [first] = await rig.submit(keyed("k"))
     [token] = await rig.claim()
     assert await rig.jobs.report([success(token)()]) == [Verdict.ACCEPTED]

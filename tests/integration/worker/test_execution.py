@@ -232,7 +232,7 @@ async def test_a_reason_that_is_no_text_is_a_failure(shop: Workshop, ending: Any
 async def test_a_payload_that_cannot_be_read_fails_only_its_own_job(
     shop: Workshop, payload: str | None
 ) -> None:
-    """B098: The other four of the batch complete at once."""
+    """B098, B170: The other four of the batch complete at once."""
 
     async def fine(ctx: Context) -> None:
         pass
