@@ -45,7 +45,7 @@ def test_a_condition_that_must_not_hold_is_negated_as_a_whole() -> None:
     )
 
 
-@pytest.mark.parametrize("commands", MIXES, ids=" ".join)
+@pytest.mark.parametrize("commands", MIXES, ids=lambda mix: " ".join(sorted(mix)))
 def test_what_all_rules_demand_is_asked_once_and_the_rest_by_case(commands: frozenset[CommandName]) -> None:
     """The token guards every report; each rule has its number, in the table's order."""
     transitions = Transitions(commands, given=("claim_id",))
