@@ -60,6 +60,8 @@ class Endings:
     def _report(self, attempt: Attempt, report: Report | None) -> None:
         if report is not None:
             attempt.report = report
+            if error := getattr(report, "error", None):
+                _log.warning("%s failed: %s: %s", describe_attempt(attempt), error.type, error.message)
             self._reporting.add(attempt)
             return
         if attempt.cause is Cause.LOST:

@@ -106,6 +106,22 @@ async def test_a_failure_that_cannot_be_stored_either_is_left_to_the_reaper(
     assert "cannot be stored" in caplog.text
 
 
+async def test_a_failure_is_one_warning_with_its_error(
+    shop: Workshop, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who looks at a worker sees that a handler raised, and what; the traceback is in the history."""
+
+    async def work(ctx: Context) -> None:
+        raise ValueError("no such user")
+
+    shop.handle(work)
+    job = await shop.submit()
+    with caplog.at_level(logging.WARNING):
+        await shop.start()
+    (record,) = caplog.records
+    assert record.getMessage() == f"job {job} attempt 1 (work) failed: ValueError: no such user"
+
+
 async def test_a_job_whose_row_is_gone_is_one_warning(
     shop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
