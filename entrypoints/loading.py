@@ -10,6 +10,8 @@ from ..domain.errors import InvalidInput
 from .library.app import Fencepost
 
 FIELD = "app"
+NOT_THEIRS = (str(Path(__file__).parents[1]), "<")
+"""How the names of our own files and of the interpreter's begin."""
 
 
 def load_app(target: str) -> Fencepost:
@@ -45,8 +47,13 @@ def _imported(name: str) -> ModuleType:
 
 
 def _blame(name: str, error: Exception) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"importing {name} raised {type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    """Say what was raised and in which line of theirs; a SyntaxError names its place by itself."""
+    said = f"importing {name} raised {type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
+    if isinstance(error, SyntaxError) or not theirs:
+        return said
+    return f"{said} ({theirs[-1].filename}:{theirs[-1].lineno})"
 
 
 def _hint(module: ModuleType, attribute: str, found: object) -> str:
