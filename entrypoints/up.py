@@ -12,6 +12,7 @@ from attrs import frozen
 
 from ..adapters.embedded import EmbeddedPostgres
 from ..adapters.postgres.migrations import migrate
+from .api.server import listen
 from .crew import ChildFailed, Crew
 from .settings import Settings
 from .stopping import StopRequests, stop_requests
@@ -36,13 +37,14 @@ class Plan:
 def run_up(plan: Plan) -> int:
     """Run until told to stop: exit code 0, or 1 when told twice.
 
-    Raises ChildFailed, EmbeddedError, InvalidInput.
+    Raises AddressTaken, ChildFailed, EmbeddedError, InvalidInput.
     """
     return asyncio.run(_serve(plan))
 
 
 async def _serve(plan: Plan) -> int:
     settings = plan.settings
+    listen(settings.api_host, settings.api_port).close()  # or who answers there would be taken for ours
     bindir = None if settings.pg_bindir is None else Path(settings.pg_bindir)
     server = EmbeddedPostgres(Path(settings.data_dir), bindir)
     with stop_requests() as requests:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -105,6 +106,16 @@ def test_a_bad_app_ends_it_all(up: Commands) -> None:
     assert "there is app, empty" in logged
     assert "Traceback" not in logged
     assert up.run("jobs", "list").returncode == 2
+
+
+def test_a_port_in_use_is_told_before_anything_starts(up: Commands) -> None:
+    """Another program's address is not announced as the API's."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = up.run("up", "--port", str(port))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: cannot listen on 127.0.0.1, port {port}: Address already in use\n"
+    assert not (up.folder / ".fencepost").exists()
 
 
 def test_it_runs_its_own_database_only(up: Commands) -> None:
