@@ -22,6 +22,16 @@ def _span(name: str):  # type: ignore[no-untyped-def]  # environ-config is untyp
     return lambda value: duration(name, value)
 
 
+def _period(name: str):  # type: ignore[no-untyped-def]  # environ-config is untyped
+    def convert(value: object) -> timedelta:
+        period = duration(name, value)
+        if not period:
+            raise InvalidInput(name, "must be above 0")
+        return period
+
+    return convert
+
+
 def _number(name: str, least: int, most: int):  # type: ignore[no-untyped-def]  # environ-config is untyped
     def convert(value: object) -> int:
         return check_integer(name, int(str(value)) if str(value).isdecimal() else value, least, most)
@@ -84,9 +94,9 @@ class Settings:
     drain_grace: timedelta = environ.var(
         default="30s", converter=_span("drain_grace"), help="time to finish on a stop"
     )
-    poll: timedelta = environ.var(default="1s", converter=_span("poll"), help="fallback poll of a worker")
+    poll: timedelta = environ.var(default="1s", converter=_period("poll"), help="fallback poll of a worker")
     reap_every: timedelta = environ.var(
-        default="2s", converter=_span("reap_every"), help="period of the reaper"
+        default="2s", converter=_period("reap_every"), help="period of the reaper"
     )
     api_host: str = environ.var(default="127.0.0.1", help="address of the HTTP API; loopback only")
     api_port: int = environ.var(
