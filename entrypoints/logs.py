@@ -27,7 +27,8 @@ def configure(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # which tells what it looks at, not what it does
+    for talkative in ("alembic", "uvicorn"):  # which tell each step, where we tell what comes of them
+        logging.getLogger(talkative).setLevel(logging.WARNING)
 
 
 def _rendering() -> list[Processor]:
