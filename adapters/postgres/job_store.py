@@ -13,6 +13,7 @@ from .identity import known_form
 from .judging import judge
 from .operating import operate
 from .reporting import report_query
+from .rousing import rouse
 
 
 class PostgresJobStore:
@@ -73,8 +74,9 @@ class PostgresJobStore:
     async def reap(self, limit: int, draws: Sequence[float]) -> int:
         """Expire lapsed leases in one statement."""
         query = leases.reap_query(self._schema, limit, draws, self._database.moment())
-        [[expired]] = await self._database.execute(query)
+        [[expired, queues]] = await self._database.execute(query)
         assert expired <= limit
+        await rouse(self._database, queues or ())
         return int(expired)
 
     async def operate(self, job_ids: Sequence[int], operation: Operation) -> Sequence[Verdict]:

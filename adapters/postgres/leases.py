@@ -67,8 +67,8 @@ WITH held AS MATERIALIZED (
     SELECT {kept} FROM {of.jobs} AS j
     WHERE j.state = '{_EXPIRE.source}' AND {_EXPIRE.guard(job="j", now=f"(SELECT {CLOCK})")}
     ORDER BY j.job_id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
-), {pipeline(of, _EXPIRE, extra=draw)}
-SELECT count(*) FROM moved
+), {pipeline(of, _EXPIRE, extra=draw, returning=", j.queue")}
+SELECT count(*), array_agg(DISTINCT queue) FROM moved
 """),
         writes=True,
     )

@@ -17,12 +17,13 @@ from ...domain.event import JobEvent
 from ...domain.evolve import evolve
 from ...domain.job import Job
 from ...domain.retry import microseconds
-from ...domain.vocabulary import Verdict
+from ...domain.vocabulary import State, Verdict
 from .arrays import texts
 from .database import Database
 from .locking import clock, lock_jobs
 from .pipeline import names
 from .query import Plan, Statement
+from .rousing import rouse
 from .tables import tables
 
 CHUNK = 1_000
@@ -56,12 +57,17 @@ async def operate(database: Database, job_ids: Sequence[int], operation: Operati
 
 
 async def _chunk(database: Database, job_ids: Sequence[int], operation: Operation) -> dict[int, Verdict]:
-    return await database.run(lambda: _plan(database.schema, job_ids, operation, database.moment()))
+    verdicts, queues = await database.run(
+        lambda: _plan(database.schema, job_ids, operation, database.moment())
+    )
+    await rouse(database, queues)
+    return verdicts
 
 
 def _plan(
     schema: str, job_ids: Sequence[int], operation: Operation, now: datetime | None
-) -> Plan[dict[int, Verdict]]:
+) -> Plan[tuple[dict[int, Verdict], set[str]]]:
+    """Return the verdicts, and the queues that have pending jobs of it: due or not, workers sleep until then."""
     jobs, busy = yield from lock_jobs(schema, job_ids)
     at = yield from clock(now)
     verdicts = dict.fromkeys(job_ids, Verdict.GONE) | dict.fromkeys(busy, Verdict.BUSY)
@@ -77,7 +83,7 @@ def _plan(
         writers = _writers(schema)
         yield writers.rows(**_arrays(_CHANGED, [job for job, _ in moved]))
         yield writers.events(**_arrays(writers.event_columns, [event for _, event in moved]))
-    return verdicts
+    return verdicts, {job.queue for job, _ in moved if job.state is State.PENDING}
 
 
 @cache

@@ -8,19 +8,17 @@ it would be granted the old one, and claim from a paused queue.
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
-import psycopg
 from psycopg.errors import LockNotAvailable
 
 from ...application.ports.queue_store import Queue
 from ...domain.commands import Origin
-from ...domain.errors import FencepostError, Unavailable, UnknownOutcome
+from ...domain.errors import Unavailable, UnknownOutcome
 from ...domain.vocabulary import ControlEventName, Verdict
 from .database import Database
 from .query import Plan
 from .queue_statements import queue_statements
-from .waking import waking
+from .rousing import rouse
 
 PATIENCE = 6
 """Waits for earlier claims, each as long as the connection's lock timeout: longer than a stopped client may live."""
@@ -58,8 +56,7 @@ class PostgresQueueStore:
         """Resume a queue and wake its idle workers."""
         verdict = await self._database.run(lambda: self._resumed(name, origin))
         if verdict is Verdict.ACCEPTED:
-            with suppress(FencepostError, psycopg.Error):  # a hint: what was accepted stays accepted
-                await self._database.execute(waking(self._database.schema).to_idle(queues=[name]))
+            await rouse(self._database, [name])
         return verdict
 
     async def list(self) -> Sequence[Queue]:

@@ -3,19 +3,16 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-import psycopg
 from psycopg.errors import LockNotAvailable
 
 from ...application.ports.submitter import Submission, Submitted
-from ...domain.errors import FencepostError, KeyInProgress, Unavailable
+from ...domain.errors import KeyInProgress, Unavailable
 from .database import Database
 from .query import Plan, Query, Rows, run_plan_async
+from .rousing import HINT_ERRORS, rouse
 from .submit_plan import CHUNK, submit_plan, waits
 from .sync_database import SyncDatabase
 from .waking import waking, woken_queues
-
-_HINT_ERRORS = (FencepostError, psycopg.Error)
-"""What may go wrong with a wake-up: it can't undo what was accepted before."""
 
 
 class PostgresSubmitter:
@@ -29,9 +26,7 @@ class PostgresSubmitter:
         """Insert all or nothing, then wake idle workers."""
         with _waiting(submissions):
             answers = await self._answers(submissions)
-        if queues := woken_queues(submissions, answers):
-            with suppress(*_HINT_ERRORS):
-                await self._database.execute(waking(self._database.schema).to_idle(queues=queues))
+        await rouse(self._database, woken_queues(submissions, answers))
         return answers
 
     async def _answers(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
@@ -58,7 +53,7 @@ class SyncPostgresSubmitter:
         with _waiting(submissions):
             answers = database.run(lambda: submit_plan(database.tables, submissions, database.moment()))
         if queues := woken_queues(submissions, answers):
-            with suppress(*_HINT_ERRORS):
+            with suppress(*HINT_ERRORS):
                 database.run(lambda: _single(waking(database.schema).to_idle(queues=queues)))
         return answers
 

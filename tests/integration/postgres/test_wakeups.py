@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from fencepost.adapters.postgres import ear, waking
 from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.wakeups import PostgresWakeups
+from fencepost.domain.commands import Operation, Requeue, Revoke, Succeed
 from fencepost.domain.errors import Unavailable
+from fencepost.domain.vocabulary import Verdict
 from support.polling import eventually
 from support.proxy import Proxy
 from support.rig import QUEUE, USER, Rig, submission
@@ -78,6 +81,38 @@ async def test_a_resumed_queue_wakes_who_waits_for_it(rig: Rig, wakeups: Postgre
     await wakeups.set_idle(True)
     await rig.queues.pause(QUEUE, USER)
     await rig.queues.resume(QUEUE, USER)
+    assert await wakeups.wait(SOON) == {QUEUE}
+
+
+@pytest.mark.parametrize("operation", [Revoke(origin=USER), Requeue(origin=USER, fresh_effect_key=False)])
+async def test_a_job_that_is_pending_again_wakes_who_waits_for_it(
+    rig: Rig, wakeups: PostgresWakeups, operation: Operation
+) -> None:
+    """An operator's revoke or requeue is not left to the fallback poll."""
+    await rig.submit(submission())
+    token = await rig.claimed()
+    if isinstance(operation, Requeue):
+        await rig.jobs.report([Succeed(origin=USER, token=token)])
+    await wakeups.set_idle(True)
+    assert await rig.jobs.operate([token.job_id], operation) == [Verdict.ACCEPTED]
+    assert await wakeups.wait(SOON) == {QUEUE}
+
+
+async def eventually_asked(rig: Rig, question: str) -> None:
+    """Ask the database until the answer is not zero."""
+    async with asyncio.timeout(SOON):
+        while not (await rig.ask(question))[0][0]:  # noqa: ASYNC110 - the database's clock goes on by itself
+            await asyncio.sleep(0.01)
+
+
+async def test_a_reaped_job_wakes_who_waits_for_it(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """The job of a worker that is gone starts as soon as its lease has been ended."""
+    await rig.submit(submission(lease=timedelta(milliseconds=100)))
+    await rig.claimed()
+    await wakeups.set_idle(True)
+    lapsed = "SELECT count(*) FROM fencepost.jobs WHERE lease_expires_at < clock_timestamp()"
+    await eventually_asked(rig, lapsed)
+    assert await rig.jobs.reap(10, [0.0] * 10) == 1
     assert await wakeups.wait(SOON) == {QUEUE}
 
 
