@@ -10,6 +10,7 @@ FencepostError
 ├── KeyInProgress           the first request with the key has not finished
 ├── UnknownOutcome          the reply to COMMIT was lost
 ├── Unavailable             the database can't be reached
+│   └── TooSlow             it gave a statement up that took too long
 ├── LeaseLost               the handler's attempt is no longer the job's
 └── HistoryError            an event that no rule allows
 """
@@ -71,6 +72,10 @@ class UnknownOutcome(FencepostError):
 
 class Unavailable(FencepostError):
     """The database cannot be reached or refuses to write; nothing was changed."""
+
+
+class TooSlow(Unavailable):
+    """The database gave a statement up that took too long; nothing was changed, and less at a time may work."""
 
 
 class LeaseLost(FencepostError):

@@ -3,10 +3,11 @@
 import psycopg
 from psycopg.errors import DeadlockDetected, SerializationFailure
 
-from ...domain.errors import InvalidInput, Unavailable, UnknownOutcome
+from ...domain.errors import InvalidInput, TooSlow, Unavailable, UnknownOutcome
 
 TRANSIENT = (SerializationFailure, DeadlockDetected)
 """Rolled back by the server for others' sake: run it again."""
+_CANCELLED = "57014"  # by a timeout, or by an administrator
 
 _UNAVAILABLE = {
     "08",  # connection exceptions
@@ -15,7 +16,7 @@ _UNAVAILABLE = {
     "25P04",  # the transaction took too long
     "53",  # out of disk, memory or connections
     "55",  # locks not available in time
-    "57",  # cancelled by a timeout, the server is shutting down or starting
+    "57",  # the server is shutting down or starting
     "58",  # input and output errors of the server
 }
 _UNSTORABLE = {"22", "54"}  # data exceptions, limits exceeded
@@ -55,6 +56,8 @@ def _by_state(error: psycopg.Error) -> Exception:
     state = error.sqlstate or ""
     if state[:2] in _UNSTORABLE or (not state and isinstance(error, psycopg.DataError)):
         return Unstorable(_words(error))
+    if state == _CANCELLED:
+        return TooSlow(_words(error))
     if {state, state[:2]} & _UNAVAILABLE or (not state and isinstance(error, psycopg.OperationalError)):
         return Unavailable(_words(error))
     return error

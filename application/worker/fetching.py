@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from ...domain.errors import Unavailable, UnknownOutcome
+from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ..ports.job_store import ClaimedJob
 from ..ports.local_time import LocalTime
 from ..ports.queue_store import QueueStore
@@ -13,6 +13,7 @@ from .appetite import LINGER, Appetite
 from .backoff import Backoff
 from .bell import Bell
 from .claiming import Claiming
+from .portion import Portion
 from .settings import WorkerSettings
 
 _log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Fetching:
         self._backoff, self._bell = backoff, bell
         self._poll = settings.fallback_poll.total_seconds()
         self._appetite = Appetite(_helpings(settings), room, time, self._poll)
+        self._portion = Portion(settings.batch)
         self._listener: asyncio.Task[None] | None = None
         self._idle = False
         self._busy_rounds = 0
@@ -108,8 +110,14 @@ class Fetching:
     async def _round(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> bool:
         """Claim once from each queue worth it and start what came."""
         found = False
-        for queue, limit in self._appetite.servings():
-            claimed, sent = await claiming.claim(queue, limit)
+        for queue, room in self._appetite.servings():
+            limit = min(room, self._portion.now)
+            try:
+                claimed, sent = await claiming.claim(queue, limit)
+            except TooSlow:
+                self._portion.too_much(limit)
+                raise
+            self._portion.done(len(claimed.jobs))
             for job in claimed.jobs:
                 start(job, queue, sent)
             self._appetite.answered(queue, len(claimed.jobs), claimed.next_due_in)

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from ...domain.errors import Unavailable, UnknownOutcome
+from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ...domain.vocabulary import Verdict
 from ..ports.background import Background
 from ..ports.job_store import JobStore, LeaseAnswer
@@ -13,11 +13,14 @@ from ..ports.local_time import LocalTime
 from .attempt import Attempt, Cause
 from .backoff import Backoff
 from .bell import Bell
+from .portion import Portion
 from .settings import HEARTBEATS_PER_LEASE
 
 _log = logging.getLogger(__name__)
 SOONEST = 0.25
 """Seconds before a heartbeat without an answer is repeated, at least."""
+MOST = 1_000_000
+"""Leases in one statement, unless that takes too long."""
 
 
 class Heartbeats:
@@ -37,7 +40,7 @@ class Heartbeats:
         self._store, self._held, self._time, self._background = store, held, time, background
         self._halt = halt
         self._longest = math.inf if period is None else period.total_seconds()
-        self._backoff = Backoff(draw)
+        self._backoff, self._portion = Backoff(draw), Portion(MOST)
         self.bell = Bell(time)
         self._pace = math.inf
         self._sent = 0.0
@@ -79,16 +82,26 @@ class Heartbeats:
         await self._background.call(beat)
 
     async def beat(self, attempts: Sequence[Attempt]) -> None:
-        """Send one heartbeat for these and act on the answers."""
+        """Send one heartbeat for these, or several when that took too long, and act on the answers."""
+        rest = attempts
+        while rest:
+            part = rest[: self._portion.now]
+            try:
+                await self._send(part)
+            except (Unavailable, UnknownOutcome) as error:
+                if isinstance(error, TooSlow) and self._portion.too_much(len(part)):
+                    continue
+                if self._backoff.tries == 0:
+                    _log.warning("heartbeat failed, leases run down: %s", error)
+                self._backoff.failed()
+                return
+            rest = rest[len(part) :]
+
+    async def _send(self, attempts: Sequence[Attempt]) -> None:
         sent = self._time.monotonic()
-        try:
-            answers = await self._store.heartbeat([attempt.job.token for attempt in attempts])
-        except (Unavailable, UnknownOutcome) as error:
-            if self._backoff.tries == 0:
-                _log.warning("heartbeat failed, leases run down: %s", error)
-            self._backoff.failed()
-            return
+        answers = await self._store.heartbeat([attempt.job.token for attempt in attempts])
         self._backoff.answered()
+        self._portion.done(len(attempts))
         for attempt, answer in zip(attempts, answers, strict=True):
             self._hear(attempt, answer, sent)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from ...domain.commands import Report
-from ...domain.errors import Unavailable, UnknownOutcome
+from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ...domain.vocabulary import Verdict
 from ..ports.job_store import JobStore
 from ..ports.local_time import LocalTime
@@ -14,6 +14,7 @@ from .attempt import Attempt
 from .backoff import Backoff
 from .bell import Bell
 from .outcome import BAD_RESULT, bad_result
+from .portion import Portion
 
 _log = logging.getLogger(__name__)
 BUSY_FIRST, BUSY_LONGEST = 0.05, 1.0
@@ -37,6 +38,7 @@ class Reporting:
         """
         self._running = running
         self._store, self._time, self._settled, self._batch = store, time, settled, batch
+        self._portion = Portion(batch)
         self._draw, self._backoff = draw, Backoff(draw)
         self._waiting: dict[int, Attempt] = {}
         self._later: list[Attempt] = []
@@ -81,7 +83,7 @@ class Reporting:
         return self._next_batch()
 
     def _next_batch(self) -> list[Attempt]:
-        batch = list(islice(self._waiting.values(), self._batch))
+        batch = list(islice(self._waiting.values(), self._portion.now))
         if len(batch) == len(self._waiting):
             self._waiting = {}
         else:
@@ -101,6 +103,8 @@ class Reporting:
                 reports = [attempt.report for attempt in batch if attempt.report is not None]
                 verdicts = await self._store.report(reports)
             except (Unavailable, UnknownOutcome) as error:
+                if isinstance(error, TooSlow) and self._portion.too_much(len(batch)):
+                    return await self._halves(batch)
                 if self._backoff.tries == 0:
                     _log.warning("report failed, repeating it: %s", error)
                 await self._time.sleep(self._backoff.failed())
@@ -109,13 +113,13 @@ class Reporting:
             else:
                 assert len(verdicts) == len(batch)
                 self._backoff.answered()
+                self._portion.done(len(batch))
                 return verdicts
 
     async def _split(self, batch: Sequence[Attempt], error: Exception) -> Sequence[Verdict | None]:
         """Find the report that the store chokes on; it becomes a failure of its job."""
         if len(batch) > 1:
-            half = len(batch) // 2
-            return [*await self._ask(batch[:half]), *await self._ask(batch[half:])]
+            return await self._halves(batch)
         report = batch[0].report
         assert report is not None
         _log.error("report of %s cannot be stored: %r", describe_attempt(batch[0]), error)
@@ -123,6 +127,10 @@ class Reporting:
             return [None]
         batch[0].report = bad_result(report, error, self._draw())
         return await self._ask(batch)
+
+    async def _halves(self, batch: Sequence[Attempt]) -> Sequence[Verdict | None]:
+        half = len(batch) // 2
+        return [*await self._ask(batch[:half]), *await self._ask(batch[half:])]
 
     def _settle(self, batch: Sequence[Attempt], verdicts: Sequence[Verdict | None]) -> list[Attempt]:
         """Let go of what is answered and return what was busy."""

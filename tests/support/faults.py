@@ -7,24 +7,27 @@ from typing import TypeVar
 from fencepost.application.ports.job_store import Claimed, ClaimedJob, ClaimRequest, JobStore, LeaseAnswer
 from fencepost.application.ports.local_time import LocalTime
 from fencepost.domain.commands import Operation, Report
-from fencepost.domain.errors import Unavailable
+from fencepost.domain.errors import TooSlow, Unavailable
 from fencepost.domain.token import Token
 from fencepost.domain.vocabulary import Verdict
 
 T = TypeVar("T")
+TIMEOUT = 7.5
+"""Seconds until the database gives up what takes too long."""
 
 
 class FaultyStore:
     """Implements ``JobStore`` on top of another; ``before`` and ``after`` hold errors to raise once each, by method.
 
     An error in ``before`` means that nothing happened, one in ``after`` that only the reply was lost. While ``away``
-    every call fails. ``calls`` keeps when each method was called.
+    every call fails. ``capacity`` is how much can be done in time. ``calls`` keeps when each method was called.
     """
 
     def __init__(self, store: JobStore, time: LocalTime) -> None:
         """Let everything through."""
         self._store, self._time = store, time
         self.away: set[str] = set()
+        self.capacity = 1_000_000
         self.before: dict[str, deque[Exception]] = defaultdict(deque)
         self.after: dict[str, deque[Exception]] = defaultdict(deque)
         self.calls: dict[str, list[float]] = defaultdict(list)
@@ -36,7 +39,7 @@ class FaultyStore:
     async def claim(self, request: ClaimRequest) -> Claimed:
         """Claim."""
         self.asked.append(request)
-        return await self._through("claim", lambda: self._store.claim(request))
+        return await self._through("claim", lambda: self._store.claim(request), request.limit)
 
     async def commit_late(self, request: ClaimRequest) -> Claimed:
         """Play a server that comes to a claim after everybody has given it up."""
@@ -51,12 +54,12 @@ class FaultyStore:
         self.reported.append(list(reports))
         if any(map(self.indigestible, reports)):
             raise ValueError("a report that cannot be stored")
-        return await self._through("report", lambda: self._store.report(reports))
+        return await self._through("report", lambda: self._store.report(reports), len(reports))
 
     async def heartbeat(self, tokens: Sequence[Token]) -> Sequence[LeaseAnswer]:
         """Renew."""
         self.beaten.append(list(tokens))
-        return await self._through("heartbeat", lambda: self._store.heartbeat(tokens))
+        return await self._through("heartbeat", lambda: self._store.heartbeat(tokens), len(tokens))
 
     async def reap(self, limit: int, draws: Sequence[float]) -> int:
         """Reap."""
@@ -66,8 +69,11 @@ class FaultyStore:
         """Operate."""
         return await self._through("operate", lambda: self._store.operate(job_ids, operation))
 
-    async def _through(self, method: str, call: Callable[[], Awaitable[T]]) -> T:
+    async def _through(self, method: str, call: Callable[[], Awaitable[T]], size: int = 1) -> T:
         self.calls[method].append(self._time.monotonic())
+        if size > self.capacity:
+            await self._time.sleep(TIMEOUT)
+            raise TooSlow("cancelled by a timeout")
         if method in self.away:
             raise Unavailable("cut off")
         if self.before[method]:

@@ -15,7 +15,7 @@ from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.errors import SyncWaitCancelled, Unstorable
 from fencepost.adapters.postgres.query import Plan, Query, Rows, Statement
 from fencepost.adapters.postgres.sync_database import SyncDatabase
-from fencepost.domain.errors import Unavailable, UnknownOutcome
+from fencepost.domain.errors import TooSlow, Unavailable, UnknownOutcome
 from fencepost.domain.vocabulary import Verdict
 from support.polling import eventually
 from support.proxy import Proxy, Trouble
@@ -133,7 +133,7 @@ async def test_a_server_that_is_away_is_unavailable_and_used_again_when_it_is_ba
 async def test_a_slow_statement_is_unavailable(emptied: str) -> None:
     """It is the server that gives up, long before a lease is over."""
     database = Database(emptied, timeouts=Timeouts(statement=timedelta(milliseconds=50)))
-    with pytest.raises(Unavailable, match="statement timeout"):
+    with pytest.raises(TooSlow, match="statement timeout"):
         await database.execute(Statement(text("SELECT pg_sleep(60)"), writes=True)())
     await database.close()
 
