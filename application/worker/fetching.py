@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
+from ...domain.limits import LEASE_MIN
 from ..ports.job_store import ClaimedJob
 from ..ports.local_time import LocalTime
 from ..ports.queue_store import QueueStore
@@ -18,6 +19,8 @@ from .settings import WorkerSettings
 
 _log = logging.getLogger(__name__)
 
+SOON = LEASE_MIN.total_seconds() / 2
+"""Seconds within which a claim's answer is in time for the shortest lease."""
 BUSY_ROUNDS = 3
 """Rounds in a row without a dry queue before the idle flag is taken down: taking it down costs a commit."""
 
@@ -117,7 +120,7 @@ class Fetching:
             except TooSlow:
                 self._portion.too_much(limit)
                 raise
-            self._portion.done(len(claimed.jobs))
+            self._weigh(claimed.jobs, self._time.monotonic() - sent)
             for job in claimed.jobs:
                 start(job, queue, sent)
             self._appetite.answered(queue, len(claimed.jobs), claimed.next_due_in)
@@ -125,6 +128,13 @@ class Fetching:
             if self.stopping:
                 break
         return found
+
+    def _weigh(self, jobs: Sequence[ClaimedJob], waited: float) -> None:
+        """Claim fewer at a time when half of a lease is over before its job arrives."""
+        if waited > SOON and any(waited > job.lease.total_seconds() / 2 for job in jobs):
+            self._portion.too_much(len(jobs))
+        else:
+            self._portion.done(len(jobs))
 
     async def _open(self) -> None:
         await self._queues.register(self._settings.queues)

@@ -20,14 +20,15 @@ class FaultyStore:
     """Implements ``JobStore`` on top of another; ``before`` and ``after`` hold errors to raise once each, by method.
 
     An error in ``before`` means that nothing happened, one in ``after`` that only the reply was lost. While ``away``
-    every call fails. ``capacity`` is how much can be done in time. ``calls`` keeps when each method was called.
+    every call fails. ``capacity`` is how much can be done in time, ``pace`` the seconds that the answer
+    to a claim takes for each job. ``calls`` keeps when each method was called.
     """
 
     def __init__(self, store: JobStore, time: LocalTime) -> None:
         """Let everything through."""
         self._store, self._time = store, time
         self.away: set[str] = set()
-        self.capacity = 1_000_000
+        self.capacity, self.pace = 1_000_000, 0.0
         self.before: dict[str, deque[Exception]] = defaultdict(deque)
         self.after: dict[str, deque[Exception]] = defaultdict(deque)
         self.calls: dict[str, list[float]] = defaultdict(list)
@@ -39,7 +40,10 @@ class FaultyStore:
     async def claim(self, request: ClaimRequest) -> Claimed:
         """Claim."""
         self.asked.append(request)
-        return await self._through("claim", lambda: self._store.claim(request), request.limit)
+        answer = await self._through("claim", lambda: self._store.claim(request), request.limit)
+        if self.pace:
+            await self._time.sleep(self.pace * len(answer.jobs))
+        return answer
 
     async def commit_late(self, request: ClaimRequest) -> Claimed:
         """Play a server that comes to a claim after everybody has given it up."""

@@ -33,6 +33,16 @@ async def test_claims_that_take_too_long_ask_for_less(shop: Workshop) -> None:
     assert {tuple(shop.events(job)) for job in jobs} == {("enqueued", "claimed", "succeeded")}
 
 
+async def test_claims_that_outlast_the_leases_they_grant_ask_for_less(shop: Workshop) -> None:
+    """A job that arrives when its lease is over is handed back, and would be for ever."""
+    jobs = await crowd(shop, fine)
+    shop.store.pace = 0.6
+    await shop.start()
+    await shop.advance(60)
+    assert {shop.state(job) for job in jobs} == {State.SUCCEEDED}
+    assert max(shop.events(job).count("claimed") for job in jobs) <= 2
+
+
 async def test_reports_that_take_too_long_are_sent_in_pieces(shop: Workshop) -> None:
     """What was computed is stored, though the batch it came in never would be."""
     event, wait = gate()
