@@ -59,6 +59,11 @@ class Fetching:
         self.stopping = True
         self._bell.ring()
 
+    def revisit(self, queue: str) -> None:
+        """Claim from a queue once more: a job has gone back to it, due now or at a time to be learnt."""
+        self._appetite.wake((queue,))
+        self._bell.ring()
+
     async def run(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> None:
         """Fetch until stopped; cancelled, it leaves at once."""
         try:

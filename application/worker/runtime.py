@@ -8,6 +8,7 @@ from attrs import frozen
 
 from ...domain.commands import Origin
 from ...domain.errors import InvalidInput
+from ...domain.vocabulary import CommandName
 from ..context import Context
 from ..handlers import Handlers
 from ..ports.background import Background
@@ -33,6 +34,9 @@ from .settings import WorkerSettings
 from .watch import Watch
 
 _log = logging.getLogger(__name__)
+
+RETURNS = frozenset({CommandName.FAIL, CommandName.TIMEOUT, CommandName.SNOOZE, CommandName.RELEASE})
+"""Reports after which a job may be pending again."""
 
 
 @frozen(kw_only=True)
@@ -70,7 +74,7 @@ class Worker:
             ports.reports,
             time,
             draw,
-            self._ledger.settle,
+            self._settled,
             lambda: len(self._ledger.running),
             settings.batch,
         )
@@ -181,6 +185,12 @@ class Worker:
         """Let the worker's loop and handlers' threads ring what waits on the background loop."""
         self._heartbeats.bell.attach()
         self._watch.bell.attach()
+
+    def _settled(self, attempt: Attempt) -> None:
+        """Let go of a reported attempt; a job that may be pending again is looked for, to learn when it is due."""
+        self._ledger.settle(attempt)
+        if attempt.report is not None and attempt.report.name in RETURNS:
+            self._fetching.revisit(attempt.slots)
 
     def _drop_handlers(self) -> None:
         for attempt in tuple(self._ledger.running):

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.application.context import Context
+from fencepost.application.handlers import Retry
 from fencepost.domain.errors import Unavailable, UnknownOutcome
 from fencepost.domain.vocabulary import State
 from support.workshop import USER, Workshop, gate
@@ -64,6 +65,22 @@ async def test_a_delayed_job_starts_when_it_is_due_and_not_with_the_next_poll(sh
     await shop.advance(0.24)
     assert shop.state(job) is State.PENDING
     await shop.advance(0.02)
+    assert shop.state(job) is State.SUCCEEDED
+
+
+async def test_a_retry_starts_when_it_is_due_and_not_with_the_next_poll(shop: Workshop) -> None:
+    """A worker that hands a job back learns when it will be due, and sleeps no longer."""
+
+    async def flaky(ctx: Context) -> None:
+        if ctx.failures == 0:
+            raise Retry("300ms")
+
+    shop.handle(flaky)
+    await shop.start()
+    job = await shop.submit()
+    await shop.advance(0.1)
+    assert shop.state(job) is State.PENDING
+    await shop.advance(0.25)
     assert shop.state(job) is State.SUCCEEDED
 
 
