@@ -53,3 +53,12 @@ def test_postgresql_computes_the_very_same_wait(server: str, note: Note) -> None
         backoff(policy, failures + 1, draw) for policy, failures, draw in cases
     ]
     note(f"{CASES:,} backoffs are the same in PostgreSQL and in Python (seed {SEED})")
+
+
+def test_a_policy_of_a_newer_version_does_not_stop_the_batch(server: str) -> None:
+    """What cannot be read waits like the default at its longest, instead of failing everybody's statement."""
+    one = "(SELECT %s::jsonb, 3, 0.5::float8) AS h (retry, failures, draw)"
+    statement = f"SELECT {backoff_sql('h', 'h.draw')} FROM {one}"
+    with psycopg.connect(server) as connection:
+        for unknown in ('{"policy": "fibonacci", "base_us": 5}', '{"policy": "constant"}', "{}"):
+            assert connection.execute(statement.encode(), [unknown]).fetchall() == [(timedelta(seconds=450),)]
