@@ -15,13 +15,13 @@ from .inputs import since as moment_since
 from .output import chosen, emit_many
 from .session import session
 from .terminal import say
-from .views import log_record
+from .views import NOTE, log_record
 
 if TYPE_CHECKING:
     from ...application.ports.event_log import EventLog
     from ...domain.event import ControlEvent, JobEvent
 
-COLUMNS = ("position", "at", "subject", "name", "state", "attempt", "actor", "reason", "data")
+COLUMNS = ("position", "at", "name", "subject", "actor")
 LIMIT_MOST = 10_000
 FOLLOW_EVERY = 1.0
 LATE = timedelta(seconds=30)
@@ -53,7 +53,7 @@ async def log(  # noqa: PLR0913 - an argument for each flag
             await _follow(Tail(events, where, after, limit), flags)
             return
         page = await events.page(where, after=after, limit=limit)
-    emit_many(flags.output, map(log_record, page), COLUMNS)
+    emit_many(flags.output, map(log_record, page), COLUMNS, NOTE)
     if len(page) == limit:
         say(f"there may be more: --after {page[-1].position}")
 
@@ -61,7 +61,7 @@ async def log(  # noqa: PLR0913 - an argument for each flag
 async def _follow(tail: "Tail", flags: Flags) -> None:
     output: Output = "table" if chosen(flags.output) == "table" else "ndjson"
     async for batch in tail.batches():
-        emit_many(output, map(log_record, batch), COLUMNS)
+        emit_many(output, map(log_record, batch), COLUMNS, NOTE)
 
 
 @define

@@ -8,14 +8,15 @@ from cyclopts import Parameter
 from ...domain.errors import JobNotFound
 from .exits import FAILED, OK
 from .flags import PLAIN, Flags
-from .output import chosen, emit_many, emit_one
+from .output import Note, chosen, emit_many, emit_one
 from .session import session
 from .terminal import say
 
 if TYPE_CHECKING:
     from ...domain.invariants import Report
 
-COLUMNS = ("invariant", "job_id", "seq", "position", "what")
+COLUMNS = ("invariant", "job_id", "seq", "position")
+WHAT = Note("what", lambda violation: str(violation["what"]))
 
 
 async def verify(
@@ -40,7 +41,7 @@ def _show(report: "Report", flags: Flags) -> None:
         return
     emit_one("table", _counts(report))
     if violations:
-        emit_many("table", violations, COLUMNS)
+        emit_many("table", violations, COLUMNS, WHAT)
 
 
 def _counts(report: "Report") -> dict[str, Any]:

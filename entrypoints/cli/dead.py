@@ -10,18 +10,17 @@ from ...application.ports.job_reader import JobFilter
 from ...domain import commands as c
 from ...domain.errors import InvalidInput, JobNotFound, WrongState
 from ...domain.event import JobEvent
-from ...domain.facts import instant
 from ...domain.values import check_integer, check_name
-from ...domain.vocabulary import EventName, State
+from ...domain.vocabulary import State
 from .bulk import ASKING, Assent, operate
 from .flags import PLAIN, Flags
 from .output import emit_many, emit_one
 from .requeueing import UNCHANGED, Changes
 from .session import origin, session
 from .terminal import say
-from .views import job_record
+from .views import ERROR, died_at, for_people, job_record, last_error
 
-COLUMNS = ("job_id", "type", "queue", "attempt", "failures", "died_at", "error")
+COLUMNS = ("job_id", "type", "queue", "attempt", "failures", "died_at")
 LIMIT_MOST = 1_000
 
 dead = App(name="dead", help="Work through the dead letters.")
@@ -75,7 +74,7 @@ async def list_dead(
         )
         log = container.event_log()
         records = [job_record(job) | _death(await log.history(job.job_id)) for job in page]
-    emit_many(flags.output, records, COLUMNS)
+    emit_many(flags.output, records, COLUMNS, ERROR)
     if len(page) == limit:
         say(f"there may be more: --below {page[-1].job_id}")
 
@@ -90,7 +89,8 @@ async def show(job_id: int, /, *, flags: Flags = PLAIN) -> None:
         raise JobNotFound(f"there is no job {job_id}")
     if job.state is not State.DEAD:
         raise WrongState(f"job {job_id} is {job.state.value}, not dead")
-    emit_one(flags.output, job_record(job) | _death(events))
+    record = job_record(job) | _death(events)
+    emit_one(flags.output, record, for_people(record))
 
 
 @dead.command
@@ -119,8 +119,5 @@ async def dismiss(
 
 
 def _death(events: Sequence[JobEvent]) -> dict[str, object]:
-    """Return when the job died and of what: the error its last ending tells, or that ending's name."""
-    for event in reversed(events):
-        if event.state is State.DEAD and event.name is not EventName.DISMISSED:
-            return {"died_at": instant(event.at), "error": event.data.get("error", event.name.value)}
-    return {"died_at": None, "error": None}
+    """Return when the job died and of what."""
+    return {"died_at": died_at(events), "error": last_error(events)}

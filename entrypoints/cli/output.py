@@ -3,14 +3,27 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from attrs import frozen
+
+from . import tables
 from .flags import Output
 from .terminal import is_terminal, printable
 
 Record = Mapping[str, Any]
+LINES = {"traceback"}
+"""Fields whose text has lines of its own on a terminal, too."""
 _LEFT_BY_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+@frozen
+class Note:
+    """A last column of free text, which is cut where it finds no room."""
+
+    name: str
+    of: Callable[[Record], str]
 
 
 def chosen(output: Output | None) -> Output:
@@ -18,11 +31,13 @@ def chosen(output: Output | None) -> Output:
     return output or ("table" if is_terminal(sys.stdout) else "ndjson")
 
 
-def emit_many(output: Output | None, records: Iterable[Record], columns: Sequence[str]) -> None:
-    """Print records; a table shows only ``columns``."""
+def emit_many(
+    output: Output | None, records: Iterable[Record], columns: Sequence[str], note: Note | None = None
+) -> None:
+    """Print records; a table shows only ``columns``, and at the end a note."""
     match chosen(output):
         case "table":
-            _table(columns, ([_cell(record.get(name)) for name in columns] for record in records))
+            _table(list(records), columns, note)
         case "json":
             _write(json_text(list(records), indent=2))
         case "ndjson":
@@ -30,11 +45,13 @@ def emit_many(output: Output | None, records: Iterable[Record], columns: Sequenc
                 _write(json_text(record))
 
 
-def emit_one(output: Output | None, record: Record) -> None:
-    """Print one record; a table has a row for each field."""
+def emit_one(output: Output | None, record: Record, people: Record | None = None) -> None:
+    """Print one record; a table has a line for each field, ``people`` is what it shows where that differs."""
     match chosen(output):
         case "table":
-            _table(("field", "value"), ([name, _cell(value)] for name, value in record.items()))
+            shown = record if people is None else people
+            fields = {name: _cell(value, lines=name in LINES) for name, value in shown.items()}
+            _write("\n".join(tables.one(fields)))
         case "json":
             _write(json_text(record, indent=2))
         case "ndjson":
@@ -57,25 +74,17 @@ def _write(text: str) -> None:
     sys.stdout.flush()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, *, lines: bool = False) -> str:
     match value:
         case None:
             return ""
         case str():
-            return printable(value)
+            return value if lines else printable(value)
         case _:
             return json_text(value)
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    from rich.box import SIMPLE  # noqa: PLC0415 - programs that read JSON need not wait for it
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=SIMPLE, pad_edge=False)
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console(file=sys.stdout, width=None if is_terminal(sys.stdout) else 200, highlight=False).print(table)
+def _table(records: Sequence[Record], columns: Sequence[str], note: Note | None) -> None:
+    cells = [[_cell(record.get(name)) for name in columns] for record in records]
+    notes = None if note is None else [printable(note.of(record)) for record in records]
+    _write("\n".join(tables.many(columns, cells, None if note is None else note.name, notes)))

@@ -12,10 +12,10 @@ from ..output import emit_many, emit_one
 from ..selection import EVERYTHING, Selection
 from ..session import session
 from ..terminal import say
-from ..views import event_record, job_record
+from ..views import NOTE, event_record, for_people, job_record, last_error
 
-COLUMNS = ("job_id", "type", "queue", "state", "priority", "run_at", "attempt", "failures", "worker")
-EVENT_COLUMNS = ("seq", "at", "name", "state", "attempt", "failures", "actor", "reason", "data")
+COLUMNS = ("job_id", "type", "queue", "state", "attempt", "failures", "run_at")
+EVENT_COLUMNS = ("seq", "at", "name", "state", "attempt", "actor")
 LIMIT_MOST = 10_000
 
 
@@ -41,9 +41,11 @@ async def show(job_id: int, /, *, flags: Flags = PLAIN) -> None:
     """Show a job as it is now."""
     async with session(flags) as container:
         job = await container.job_reader().get(job_id)
+        events = await container.event_log().history(job_id)
     if job is None:
         raise JobNotFound(f"there is no job {job_id}")
-    emit_one(flags.output, job_record(job))
+    record = job_record(job) | {"error": last_error(events)}
+    emit_one(flags.output, record, for_people(record))
 
 
 async def history(job_id: int, /, *, flags: Flags = PLAIN) -> None:
@@ -55,4 +57,4 @@ async def history(job_id: int, /, *, flags: Flags = PLAIN) -> None:
         raise JobNotFound(f"there is no job {job_id}")
     log: list[JobEvent | ControlEvent] = [*events, *evidence]
     log.sort(key=lambda event: event.position or 0)
-    emit_many(flags.output, map(event_record, log), EVENT_COLUMNS)
+    emit_many(flags.output, map(event_record, log), EVENT_COLUMNS, NOTE)

@@ -12,7 +12,7 @@ from ..exits import FAILED, OK, Failed
 from ..flags import PLAIN, Flags
 from ..output import emit_one
 from ..session import session
-from ..views import job_record
+from ..views import for_people, job_record, last_error
 
 if TYPE_CHECKING:
     from ....application.ports.job_reader import JobReader
@@ -34,9 +34,11 @@ async def wait(
         try:
             async with asyncio.timeout(longest):
                 job = await _finished(container.job_reader(), job_id)
+            events = await container.event_log().history(job_id)
         except TimeoutError as error:
             raise Failed(f"job {job_id} is not finished after {timeout}") from error
-    emit_one(flags.output, job_record(job))
+    record = job_record(job) | {"error": last_error(events)}
+    emit_one(flags.output, record, for_people(record))
     return OK if job.state is State.SUCCEEDED else FAILED
 
 
