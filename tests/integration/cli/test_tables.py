@@ -36,7 +36,7 @@ def screen(fencepost: Commands, *arguments: str) -> str:
         (["jobs", "list"], ["job_id", "doomed", "default", "dead", "attempt", "failures", "run_at"]),
         (
             ["jobs", "history", "JOB"],
-            ["enqueued", "claimed", "please", "discarded: no use", "attempt", "note"],
+            ["enqueued", "claimed", "please", "discarded: no use", "attempt"],
         ),
         (["audit", "log"], ["position", "enqueued", "claimed", "job:JOB", "actor"]),
         (["dead", "list"], ["doomed", "default", "died_at", "discarded: no use"]),
