@@ -9,7 +9,8 @@ from ..domain.errors import InvalidInput, JobBusy, JobNotFound, WrongState
 from ..domain.limits import PAYLOAD_BYTES
 from ..domain.submission import check_origin
 from ..domain.values import check_moment, check_name, check_priority, decode, encode
-from ..domain.vocabulary import Verdict
+from ..domain.vocabulary import State, Verdict
+from .ports.job_reader import JobReader
 from .ports.job_store import JobStore
 from .ports.local_time import LocalTime
 
@@ -18,24 +19,37 @@ BUSY_WAIT = 0.1
 """Seconds between tries while somebody else holds a job's row."""
 
 
+class EffectKeyNotChosen(WrongState):
+    """A job that has succeeded is requeued only by who says whether its effect may happen again."""
+
+    rule = "must be chosen for a job that has succeeded: true (its effect may happen again) or false"
+
+    def __init__(self, job_id: int) -> None:
+        """Say what to choose."""
+        super().__init__(f"job {job_id}: fresh_effect_key {self.rule}")
+
+
 @frozen
 class Operating:
     """The use case: check the operation, apply it, wait for rows that are locked."""
 
     store: JobStore
+    reader: JobReader
     time: LocalTime
 
     async def one(self, job_id: int, operation: c.Operation) -> Verdict:
         """Apply an operation to one job and return ``accepted`` or ``already_applied``.
 
-        Raises InvalidInput, JobNotFound, WrongState, JobBusy (somebody else held the row for 5 s), Unavailable,
-        UnknownOutcome.
+        Raises InvalidInput, JobNotFound, WrongState (EffectKeyNotChosen), JobBusy (somebody else held the row for 5 s),
+        Unavailable, UnknownOutcome.
         """
         [verdict] = await self.many([job_id], operation)
         match verdict:
             case Verdict.GONE:
                 raise JobNotFound(f"there is no job {job_id}")
             case Verdict.REFUSED:
+                if await self.lacks_choice(job_id, operation):
+                    raise EffectKeyNotChosen(job_id)
                 raise WrongState(f"job {job_id} cannot be changed by {operation.name} in its present state")
             case Verdict.BUSY:
                 raise JobBusy(f"job {job_id} is locked by somebody else")
@@ -55,6 +69,13 @@ class Operating:
             for index, verdict in zip(busy, answers, strict=True):
                 verdicts[index] = verdict
         return verdicts
+
+    async def lacks_choice(self, job_id: int, operation: c.Operation) -> bool:
+        """Tell why a requeue was refused: the job has succeeded, and nobody chose between its effect keys."""
+        if not isinstance(operation, c.Requeue) or operation.fresh_effect_key is not None:
+            return False
+        job = await self.reader.get(job_id)
+        return job is not None and job.state is State.SUCCEEDED
 
 
 def check_operation(operation: c.Operation) -> None:

@@ -67,7 +67,7 @@ class Container(containers.DeclarativeContainer):
     event_log = providers.Singleton(PostgresEventLog, database)
     queue_store = providers.Singleton(PostgresQueueStore, database)
     submitting = providers.Singleton(Submitting, submitter, principal)
-    operating = providers.Singleton(Operating, job_store, time)
+    operating = providers.Singleton(Operating, job_store, job_reader, time)
     pending_migrations = providers.Callable(pending_migrations, dsn, settings)
 
     draw = providers.Object(random.random)

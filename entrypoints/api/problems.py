@@ -8,6 +8,7 @@ import msgspec
 from attrs import frozen
 from starlette.responses import Response
 
+from ...application.operating import EffectKeyNotChosen
 from ...domain import errors as e
 from ...domain.values import cleaned
 
@@ -167,6 +168,8 @@ def problem_of(error: e.FencepostError) -> Problem:
             return invalid_body(error)
         case e.JobNotFound():
             return Problem(Code.NOT_FOUND, str(error))
+        case EffectKeyNotChosen():
+            return Problem(Code.WRONG_STATE, str(error), [body_fault(("fresh_effect_key",), error.rule)])
         case e.WrongState():
             return Problem(Code.WRONG_STATE, str(error))
         case e.JobBusy():

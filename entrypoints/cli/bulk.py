@@ -28,6 +28,8 @@ _EXPLAINED = {
     Verdict.BUSY: "it is locked by somebody else; try again",
 }
 
+UNCHOSEN = "it has succeeded: choose --fresh-effect-key (its effect may happen again) or --keep-effect-key"
+
 
 @Parameter(name="*")
 @frozen(kw_only=True)
@@ -112,7 +114,10 @@ async def _applied(
     emit_many(flags.output, records, ("job_id", "verdict"))
     for job_id, verdict in answers:
         if verdict in _EXPLAINED:
-            say(f"error: job {job_id}: {operation.name.value}: {_EXPLAINED[verdict]}")
+            why = _EXPLAINED[verdict]
+            if verdict is Verdict.REFUSED and await container.operating().lacks_choice(job_id, operation):
+                why = UNCHOSEN
+            say(f"error: job {job_id}: {operation.name.value}: {why}")
     return _worst(verdicts)
 
 

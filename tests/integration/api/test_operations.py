@@ -81,9 +81,12 @@ async def test_a_dead_job_is_requeued_with_another_payload(
 async def test_a_succeeded_job_needs_a_choice_of_effect_key(
     client: httpx2.AsyncClient, memory: Memory, job: int
 ) -> None:
-    """Requeueing a success without choosing gives 409; with either choice it is done."""
+    """Requeueing a success without choosing gives 409 and says what to choose; with either choice it is done."""
     await run(memory, job, c.Succeed, result="1")
-    assert (await client.post(f"/v1/jobs/{job}/requeue")).json()["code"] == "wrong_state"
+    refused = (await client.post(f"/v1/jobs/{job}/requeue")).json()
+    assert (refused["status"], refused["code"]) == (409, "wrong_state")
+    assert "fresh_effect_key must be chosen" in refused["detail"]
+    assert refused["errors"][0]["pointer"] == "/fresh_effect_key"
     assert (await client.post(f"/v1/jobs/{job}/requeue", json={"fresh_effect_key": False})).is_success
 
 

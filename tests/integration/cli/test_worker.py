@@ -44,6 +44,20 @@ def test_a_worker_runs_the_jobs_of_an_app(fencepost: Commands, submit: Submit) -
     assert fencepost.json("audit", "verify")["clean"]
 
 
+def test_a_requeue_of_a_success_says_what_to_choose(fencepost: Commands, submit: Submit) -> None:
+    """Without a choice of effect key it is refused and both flags are named; a pending job is just refused."""
+    job = str(submit("echo"))
+    worker = fencepost.worker()
+    assert fencepost.run("jobs", "wait", job).returncode == 0
+    assert worker.stop() == 0
+    refused = fencepost.run("jobs", "requeue", job)
+    assert (refused.returncode, json.loads(refused.stdout)["verdict"]) == (4, "refused")
+    assert "--fresh-effect-key" in refused.stderr
+    assert "--keep-effect-key" in refused.stderr
+    assert fencepost.run("jobs", "requeue", job, "--keep-effect-key").returncode == 0
+    assert "state does not allow" in fencepost.run("jobs", "requeue", job).stderr
+
+
 @pytest.mark.parametrize(
     ("target", "says"),
     [
