@@ -4,8 +4,8 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
-from typing import Any
+from types import SimpleNamespace, UnionType
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,6 +24,34 @@ def annotations(function: Callable[..., Any], name: str, arguments: Iterable[str
     """
     hints = _resolved(function, name, arguments)
     return {argument: _readable(name, argument, hints.get(argument, Any)) for argument in arguments}
+
+
+def takes_context(function: Callable[..., Any], name: str, first: str) -> bool:
+    """Tell whether a handler's first argument can be the context, as far as its annotation says.
+
+    None at all, ``Any``, protocols, and names that only type checkers import are taken on trust.
+    """
+    try:
+        annotation = _resolved(function, name, [first]).get(first, Any)
+    except BadHandler:
+        return True
+    return _may_be_context(annotation)
+
+
+def _may_be_context(annotation: Any) -> bool:
+    from .context import Context  # noqa: PLC0415 - whoever wrote it down has loaded it; others need not wait for it
+
+    if annotation is Any or isinstance(annotation, TypeVar) or getattr(annotation, "_is_protocol", False):
+        return True
+    if isinstance(annotation, type):
+        return issubclass(annotation, Context) or issubclass(Context, annotation)
+    if hasattr(annotation, "__metadata__"):
+        return _may_be_context(annotation.__origin__)
+    origin = typing.get_origin(annotation)
+    if isinstance(origin, type) and origin is not UnionType:
+        return _may_be_context(origin)
+    arguments = typing.get_args(annotation)
+    return not arguments or any(map(_may_be_context, arguments))
 
 
 def _resolved(function: Callable[..., Any], name: str, arguments: Iterable[str]) -> Mapping[str, Any]:

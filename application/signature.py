@@ -9,7 +9,7 @@ import msgspec
 from attrs import frozen
 
 from ..domain.errors import InvalidInput
-from .annotations import BadHandler, annotations
+from .annotations import BadHandler, annotations, takes_context
 
 __all__ = ["BadHandler", "Signature", "signature"]
 
@@ -105,6 +105,10 @@ def signature(function: Callable[..., Any]) -> Signature:
         raise BadHandler(f"{name} must take the context as its first argument")
     if any(parameter.kind not in _NAMED for parameter in rest):
         raise BadHandler(f"{name} must name each argument after the context")
+    if not takes_context(function, name, first.name):
+        raise BadHandler(
+            f"{name} must take the context as its first argument: {first.name!r} is annotated with something else"
+        )
     known = {parameter.name: parameter for parameter in rest}
     return Signature(known, annotations(function, name, known))
 

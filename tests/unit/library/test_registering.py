@@ -3,7 +3,7 @@
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import pytest
 
@@ -92,6 +92,18 @@ def no_context() -> None:
     """Takes nothing."""
 
 
+def forgotten(number: int) -> None:
+    """Forgot the context."""
+
+
+def listed(numbers: list[int], text: str = "") -> None:
+    """Forgot it before a list."""
+
+
+def optional(number: int | None = None) -> None:
+    """Forgot it before what may be left out."""
+
+
 def keyword_context(*, ctx: Context) -> None:
     """Takes its context by name only."""
 
@@ -144,6 +156,9 @@ def called_back(ctx: Context, then: Callable[[], None]) -> None:
 
 NO_HANDLERS = [
     no_context,
+    forgotten,
+    listed,
+    optional,
     keyword_context,
     variadic,
     open_ended,
@@ -186,6 +201,28 @@ def test_only_the_payloads_annotations_are_looked_at(app: Fencepost) -> None:
     assert job.request(1).payload == {"number": 1}
     with pytest.raises(InvalidInput, match=r"payload\.number"):
         job.request("x")
+
+
+class Narrow(Protocol):
+    """What one handler wants to know of its context."""
+
+    job_id: int
+
+
+def test_a_context_may_be_annotated_as_whatever_it_is(app: Fencepost) -> None:
+    """The class, a protocol, an optional one, something wider, or nothing."""
+
+    def wide(ctx: object) -> None: ...
+    def anything(ctx: Any) -> None: ...
+    def narrow(ctx: Narrow) -> None: ...
+    def perhaps(ctx: Context | None) -> None: ...
+    def noted(ctx: Annotated[Context, "the attempt"]) -> None: ...
+    def bare(ctx) -> None: ...  # type: ignore[no-untyped-def]  # what is tested
+
+    functions: list[Any] = [wide, anything, narrow, perhaps, noted, bare]
+    for function in functions:
+        app.job(function)
+    assert len(app.handlers.types) == 6
 
 
 def test_a_failed_registration_leaves_nothing(app: Fencepost) -> None:
