@@ -7,14 +7,11 @@ from enum import Enum, auto
 
 from ..adapters.postgres import migrations
 from ..application.worker.backoff import Backoff
-from ..domain.errors import FencepostError, Unavailable
+from ..domain.errors import Unavailable
 from .container import Container
+from .schema import MigrationsPending
 
 _log = logging.getLogger(__name__)
-
-
-class MigrationsPending(FencepostError):
-    """The database's schema is older than this program."""
 
 
 class Start(Enum):

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from ... import __version__
 from ...domain.errors import FencepostError
 from ..container import Container, closed
+from ..schema import missing
 from . import caller, events, health, jobs, operations, queues, schemas, submits
 from .guard import REQUEST_ID, Guard
 from .problems import BY_STATUS, Code, Problem, problem_of
@@ -21,8 +22,6 @@ ABOUT = (
     "Submit jobs, look at them and their history, operate on them. Times come as RFC 3339 in UTC with microseconds, "
     "durations in seconds. Unknown fields and parameters are refused. Reached from this machine only."
 )
-SCHEMA_MISSING = {"3F000", "42P01", "42883", "42703"}
-"""No such schema, table, function, column: the migrations have not run, or not all."""
 logger = logging.getLogger("fencepost.api")
 V1 = (submits, jobs, operations, queues, events)
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
@@ -79,8 +78,10 @@ async def _on_http(request: Request, error: HTTPException) -> Response:
 
 async def _on_bug(request: Request, error: Exception) -> Response:
     """Answer for a fault of ours: what it was is in the log, under the request's id, and never in the answer."""
-    pending = getattr(error, "sqlstate", None) in SCHEMA_MISSING
-    code, request_id = Code.SCHEMA_PENDING if pending else Code.INTERNAL_ERROR, caller.request_id(request)
+    code, request_id = (
+        Code.SCHEMA_PENDING if missing(error) else Code.INTERNAL_ERROR,
+        caller.request_id(request),
+    )
     response = Problem(code).response(request_id)
     response.headers[REQUEST_ID] = request_id
     logger.error("request %s failed", request_id)

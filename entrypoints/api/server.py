@@ -10,7 +10,7 @@ import uvicorn
 
 from ...domain.errors import FencepostError, InvalidInput, Unavailable
 from ..container import Container
-from ..startup import MigrationsPending
+from ..schema import MigrationsPending
 from ..stopping import StopRequests, stop_requests
 from .app import create_app
 from .guard import is_loopback

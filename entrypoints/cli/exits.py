@@ -12,6 +12,7 @@ from ...domain.errors import (
     Unavailable,
     WrongState,
 )
+from ..schema import CURE, missing
 
 OK = 0
 FAILED = 1
@@ -29,8 +30,6 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (KeyInProgress, CONFLICT),
     (Unavailable, UNREACHABLE),
 )
-_SCHEMA_MISSING = {"3F000", "42P01", "42883", "42703"}
-"""No such schema, table, function, column: the migrations have not run, or not all."""
 
 
 class Failed(FencepostError):
@@ -49,8 +48,8 @@ def exit_code(error: Exception) -> int:
 
 def sentence(error: Exception) -> str:
     """Return an error as one line."""
-    if getattr(error, "sqlstate", None) in _SCHEMA_MISSING:
-        return "the database has no schema of this version: run `fencepost db migrate` (see --schema)"
+    if missing(error):
+        return f"{CURE} (see --schema)"
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -15,6 +15,7 @@ from ...domain.job import Job
 from ...domain.submission import check_origin
 from ...domain.values import check_name
 from ...domain.vocabulary import Verdict
+from ..schema import explained
 from .connections import Connections
 from .job_type import JobType
 from .options import TypeOptions, job_fields
@@ -120,15 +121,17 @@ class Fencepost:
 
     async def accept(self, checked: Sequence[Submission], tx: object | None) -> Sequence["Submitted"]:
         """Submit in a transaction of our own, or in the caller's."""
-        if tx is not None:
-            return await self._connections.of_callers.submit_in(tx, checked)
-        return await (await self._connected()).submitter().submit(checked)
+        with explained():
+            if tx is not None:
+                return await self._connections.of_callers.submit_in(tx, checked)
+            return await (await self._connected()).submitter().submit(checked)
 
     def accept_sync(self, checked: Sequence[Submission], tx: object | None) -> Sequence["Submitted"]:
         """Do the same from synchronous code, in any thread; an event loop in the same thread is blocked meanwhile."""
-        if tx is not None:
-            return self._connections.of_callers.submit_in_sync(tx, checked)
-        return self._connections.in_threads().submit(checked)
+        with explained():
+            if tx is not None:
+                return self._connections.of_callers.submit_in_sync(tx, checked)
+            return self._connections.in_threads().submit(checked)
 
     def checked(self, request: SubmitRequest, origin: c.Origin) -> Submission:
         """Check one job of this app's; raises InvalidInput."""
@@ -136,32 +139,37 @@ class Fencepost:
 
     async def get(self, job_id: int) -> Job | None:
         """Return a job as it is now, or None."""
-        return await (await self._connected()).job_reader().get(job_id)
+        with explained():
+            return await (await self._connected()).job_reader().get(job_id)
 
     async def history(self, job_id: int) -> Sequence["JobEvent"]:
         """Return a job's events, oldest first."""
-        return await (await self._connected()).event_log().history(job_id)
+        with explained():
+            return await (await self._connected()).event_log().history(job_id)
 
     async def cancel(self, job_id: int, *, reason: str | None = None, actor: str = ACTOR) -> Verdict:
         """Cancel a pending job or ask a running one to stop.
 
-        Raises JobNotFound, WrongState, Unavailable, UnknownOutcome.
+        Raises JobNotFound, WrongState, Unavailable, UnknownOutcome, MigrationsPending.
         """
         return await self.operate(job_id, c.Cancel(origin=self.origin(actor, None, reason)))
 
     async def operate(self, job_id: int, operation: c.Operation) -> Verdict:
         """Apply any operation of ``fencepost.domain.commands``; raises as ``cancel`` does, and InvalidInput."""
-        return await (await self._connected()).operating().one(job_id, operation)
+        with explained():
+            return await (await self._connected()).operating().one(job_id, operation)
 
     async def pause(self, queue: str, *, reason: str | None = None, actor: str = ACTOR) -> Verdict:
         """Stop claims from a queue; when this returns, claims that began before are over."""
         origin = self.origin(actor, None, reason)
-        return await (await self._connected()).queue_store().pause(check_name("queue", queue), origin)
+        with explained():
+            return await (await self._connected()).queue_store().pause(check_name("queue", queue), origin)
 
     async def resume(self, queue: str, *, reason: str | None = None, actor: str = ACTOR) -> Verdict:
         """Let claims go on."""
         origin = self.origin(actor, None, reason)
-        return await (await self._connected()).queue_store().resume(check_name("queue", queue), origin)
+        with explained():
+            return await (await self._connected()).queue_store().resume(check_name("queue", queue), origin)
 
     def origin(
         self, actor: str | None = None, request_id: str | None = None, reason: str | None = None

@@ -55,7 +55,7 @@ class JobType(Generic[P]):
     async def submit(self, /, *args: P.args, **kwargs: P.kwargs) -> "Submitted":
         """Submit one job: durable when this returns, or bound to the transaction given as ``options(tx=…)``.
 
-        Raises InvalidInput, KeyConflict, KeyInProgress, Unavailable, UnknownOutcome.
+        Raises InvalidInput, KeyConflict, KeyInProgress, Unavailable, UnknownOutcome, MigrationsPending.
         """
         [answer] = await self.app.accept([self._submission(args, kwargs)], self.call.get("tx"))
         return answer

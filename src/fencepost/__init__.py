@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .domain.vocabulary import State as State
     from .entrypoints.library.app import Fencepost as Fencepost
     from .entrypoints.library.job_type import JobType as JobType
+    from .entrypoints.schema import MigrationsPending as MigrationsPending
 
 __version__ = "0.1.0"
 
@@ -57,6 +58,7 @@ _PUBLIC: dict[str, str] = {
     "KeyConflict": ".domain.errors",
     "KeyInProgress": ".domain.errors",
     "LeaseLost": ".domain.errors",
+    "MigrationsPending": ".entrypoints.schema",
     "Retry": ".application.handlers",
     "Snooze": ".application.handlers",
     "State": ".domain.vocabulary",
