@@ -8,12 +8,19 @@ import pytest
 from support.roles import Role, role_of
 from support.site import Site, site_over
 
+HERE = Path(__file__).parent
 
-@pytest.fixture(scope="session", params=["server18", pytest.param("server15", marks=pytest.mark.long)])
-def server(request: pytest.FixtureRequest) -> str:
-    """The address of the embedded server; that of the machine's own in the long tier, too."""
-    address: str = request.getfixturevalue(request.param)
-    return address
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the machine's own server to the long tier: one server a test is enough for the usual run."""
+    for item in items:
+        if HERE in item.path.parents and isinstance(item, pytest.Function) and _server(item) == "pg15":
+            item.add_marker(pytest.mark.long)
+
+
+def _server(item: pytest.Function) -> object:
+    return item.callspec.params.get("server") if hasattr(item, "callspec") else None
 
 
 @pytest.fixture
