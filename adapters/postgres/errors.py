@@ -18,6 +18,7 @@ _UNAVAILABLE = {
     "55",  # locks not available in time
     "57",  # the server is shutting down or starting
     "58",  # input and output errors of the server
+    "XX",  # the server's own faults: the statement was rolled back, whatever it was
 }
 _UNSTORABLE = {"22", "54"}  # data exceptions, limits exceeded
 
