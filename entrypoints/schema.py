@@ -30,4 +30,5 @@ def explained() -> Iterator[None]:
     except Exception as error:
         if not missing(error):
             raise
-        raise MigrationsPending(CURE) from error
+        said = str(error).partition("\n")[0]
+        raise MigrationsPending(f"{CURE} ({said})") from error

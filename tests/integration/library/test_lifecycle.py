@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from fencepost import Context, Fencepost, Unavailable
+from fencepost import Context, Fencepost, MigrationsPending, Unavailable
 from fencepost.domain.errors import InvalidInput
 from fencepost.entrypoints.library.job_type import JobType
 from support.polling import eventually
@@ -195,7 +195,7 @@ async def test_the_schema_is_the_apps(emptied: str) -> None:
     async def work(ctx: Context) -> None: ...
 
     async with app:
-        with pytest.raises(Exception, match="elsewhere"):
+        with pytest.raises(MigrationsPending, match="elsewhere"):
             await work.submit()
 
 
