@@ -50,7 +50,10 @@ def _switch(name: str):  # type: ignore[no-untyped-def]  # environ-config is unt
 
 
 def _slots(value: object) -> dict[str, int] | None:
-    """Read ``mail:20,default:5`` or a table; a queue without a number gets 10 slots."""
+    """Read ``mail:20,default:5`` or a table; a queue without a number gets 10 slots.
+
+    Names may contain colons; such a name takes a number, so that a mistyped number does not become a queue.
+    """
     if value is None:
         return None
     if isinstance(value, dict):
@@ -60,9 +63,13 @@ def _slots(value: object) -> dict[str, int] | None:
         }
     slots = {}
     for part in str(value).split(","):
-        name, _, number = part.strip().rpartition(":")
-        if not name or not number.isdecimal():
-            name, number = part.strip(), "10"
+        name, colon, number = part.strip().rpartition(":")
+        if not colon:
+            name, number = number, "10"
+        if not number.isdecimal():
+            raise InvalidInput(
+                "queues", f"must have a whole number of slots after the last colon, not {number!r}"
+            )
         slots[check_name("queues", name)] = check_integer("queues", int(number), 1, 10_000)
     return slots
 
@@ -83,7 +90,8 @@ class Settings:
     queues: dict[str, int] | None = environ.var(
         default=None,
         converter=_slots,
-        help="queues and slots of a worker: mail:20,default:5; else what its handlers name, 10 slots each",
+        help="queues and slots of a worker: mail:20,default:5 (what follows the last colon is the number of slots; "
+        "10 without a colon); else what its handlers name, 10 slots each",
     )
     build: str | None = environ.var(default=None, help="the deployed version; kept in a worker's events")
     heartbeat: timedelta | None = environ.var(

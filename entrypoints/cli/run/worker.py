@@ -13,7 +13,10 @@ def worker(
     *,
     queues: Annotated[
         str | None,
-        Parameter(help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each."),
+        Parameter(
+            help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each. A name that has a "
+            "colon takes a number, too."
+        ),
     ] = None,
     drain_grace: Annotated[str | None, Parameter(help="Time to finish on a stop [30s].")] = None,
     poll: Annotated[str | None, Parameter(help="Fallback poll [1s].")] = None,

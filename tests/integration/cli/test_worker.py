@@ -88,7 +88,14 @@ def test_an_app_that_cannot_be_had_is_one_line_that_says_why(bare: Commands, tar
 
 @pytest.mark.parametrize(
     ("flag", "value"),
-    [("--queues", "mail:0"), ("--queues", "no spaces:3"), ("--drain-grace", "soon"), ("--heartbeat", "11s")],
+    [
+        ("--queues", "mail:0"),
+        ("--queues", "mail:x"),
+        ("--queues", "side,mail:"),
+        ("--queues", "no spaces:3"),
+        ("--drain-grace", "soon"),
+        ("--heartbeat", "11s"),
+    ],
 )
 def test_a_configuration_no_worker_can_have_ends_at_once(bare: Commands, flag: str, value: str) -> None:
     """Slots, durations, and a heartbeat above a third of the lease (B081), are refused with exit code 2."""

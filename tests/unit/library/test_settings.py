@@ -15,6 +15,17 @@ def test_a_pooler_is_known_to_synchronous_submits_too(pooler: bool) -> None:
     assert container.database().connector.pooled is pooler
 
 
+def test_slots_follow_the_last_colon() -> None:
+    """A name may contain colons when its number is there; without one it would be taken for a mistyped number."""
+    slots = load({"queues": "mail:20, default,eu:mail:3"}, environment={}).queues
+    assert slots == {"mail": 20, "default": 10, "eu:mail": 3}
+    for wrong in ("eu:mail", "mail:-1", "mail:1.5"):
+        with pytest.raises(
+            InvalidInput, match="queues: must have a whole number of slots after the last colon"
+        ):
+            load({"queues": wrong}, environment={})
+
+
 @pytest.mark.parametrize("name", ["poll", "reap_every"])
 def test_a_period_is_above_zero(name: str) -> None:
     """One of no length would keep a processor and the database busy with nothing."""
