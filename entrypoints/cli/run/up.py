@@ -18,7 +18,10 @@ def up(
     workers: Annotated[int, Parameter(help="Worker processes.")] = 1,
     queues: Annotated[
         str | None,
-        Parameter(help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each."),
+        Parameter(
+            help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each. A name that has a "
+            "colon takes a number, too."
+        ),
     ] = None,
     port: Annotated[str | None, Parameter(help="Port of the HTTP API [8470]; 0 takes a free one.")] = None,
     data_dir: Annotated[str | None, Parameter(help="Folder of the embedded PostgreSQL [.fencepost].")] = None,
@@ -30,6 +33,7 @@ def up(
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
     from ...crew import ChildFailed  # noqa: PLC0415
+    from ...loading import load_app  # noqa: PLC0415
     from ...redaction import redacted  # noqa: PLC0415
     from ...settings import load  # noqa: PLC0415
     from ...up import Plan, run_up  # noqa: PLC0415
@@ -40,6 +44,9 @@ def up(
         raise InvalidInput("database_url", "must not be given: `up` runs its own database")
     logs.configure()
     settings = load(flags.settings | {"queues": queues, "api_port": port, "data_dir": data_dir})
+
+    if app is not None:
+        load_app(app)  # what the workers could not import is found out before anything starts
 
     def greet(api: str, dsn: str) -> None:
         emit_one(flags.output, {"api": api, "database": redacted(dsn)})

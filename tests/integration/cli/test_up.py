@@ -98,14 +98,12 @@ def test_a_child_that_dies_is_started_again(up: Commands) -> None:
     assert running.stop() == 0
 
 
-def test_a_bad_app_ends_it_all(up: Commands) -> None:
-    """What would fail the same way again is not repeated: exit code 2, and nothing is left running."""
-    running = up.start("up", "--port", "0", "--app", "shop:nothing")
-    assert running.code(within=60) == 2
-    logged = running.log.read_text()
-    assert "there is app, empty" in logged
-    assert "Traceback" not in logged
-    assert up.run("jobs", "list").returncode == 2
+def test_a_bad_app_is_told_before_anything_starts(up: Commands) -> None:
+    """It is imported before PostgreSQL is started: exit code 2 in one line, and nothing is left behind."""
+    done = up.run("up", "--port", "0", "--app", "shop:nothing")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "there is app, empty" in done.stderr
+    assert not (up.folder / ".fencepost").exists()
 
 
 def test_a_port_in_use_is_told_before_anything_starts(up: Commands) -> None:
