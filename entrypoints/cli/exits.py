@@ -20,6 +20,7 @@ USAGE = 2
 NOT_FOUND = 3
 CONFLICT = 4
 UNREACHABLE = 5
+INTERRUPTED = 130
 
 _CODES: tuple[tuple[type[Exception], int], ...] = (
     (InvalidInput, USAGE),

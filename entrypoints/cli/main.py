@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Sequence
-
-from cyclopts import App, CycloptsError
+from typing import TYPE_CHECKING
 
 from ... import __version__
-from .exits import FAILED, OK, USAGE, exit_code, sentence
+from .exits import FAILED, INTERRUPTED, OK, USAGE, exit_code, sentence
 from .terminal import is_terminal, say
+
+if TYPE_CHECKING:
+    from cyclopts import App
 
 RUN = "Run"
 DATA = "Look and operate"
@@ -27,8 +29,10 @@ COMMANDS = (
 )
 
 
-def build() -> App:
+def build() -> "App":
     """Return the command line with every command still unloaded."""
+    from cyclopts import App  # noqa: PLC0415 - takes long enough to be interrupted: main() must be there first
+
     app = App(
         name="fencepost",
         help="A distributed job scheduler on PostgreSQL that can prove what it did.",
@@ -49,12 +53,18 @@ def _absolute(path: str) -> str:
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    """Run the command line and leave with its exit code; Ctrl-C while something is imported leaves quietly, too."""
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every expected failure is one line on stderr."""
+    from cyclopts import CycloptsError  # noqa: PLC0415 - as in build
+
     try:
         code = build()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

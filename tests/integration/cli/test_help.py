@@ -68,6 +68,13 @@ def test_data_commands_load_only_what_they_use(fencepost: Commands) -> None:
     assert UNUSED & modules == set()
 
 
+def test_an_interrupt_during_imports_is_no_traceback(bare: Commands) -> None:
+    """Ctrl-C that comes before the command line is loaded ends it as quietly as one that comes later."""
+    (bare.folder / "cyclopts.py").write_text("raise KeyboardInterrupt\n")
+    done = bare.process("jobs", "list")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("command", [[], ["jobs", "submit"]])
 def test_help_is_quick(bare: Commands, command: list[str]) -> None:
     """Help takes less than 200 ms of a processor: the best of five, since others use this one, too."""
