@@ -22,6 +22,7 @@ ABOUT = (
     "Submit jobs, look at them and their history, operate on them. Times come as RFC 3339 in UTC with microseconds, "
     "durations in seconds. Unknown fields and parameters are refused. Reached from this machine only."
 )
+WHERE = "The API lies under /v1; /openapi.json describes it."
 logger = logging.getLogger("fencepost.api")
 V1 = (submits, jobs, operations, queues, events)
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
@@ -72,7 +73,8 @@ async def _on_refusal(request: Request, error: FencepostError) -> Response:
 
 
 async def _on_http(request: Request, error: HTTPException) -> Response:
-    problem = Problem(BY_STATUS.get(error.status_code, Code.INVALID_REQUEST), headers=error.headers)
+    code = BY_STATUS.get(error.status_code, Code.INVALID_REQUEST)
+    problem = Problem(code, WHERE if code is Code.NOT_FOUND else None, headers=error.headers)
     return problem.response(caller.request_id(request))
 
 

@@ -38,8 +38,12 @@ def _names(field: str, value: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def unique(field: str, value: object) -> Unique:
-    """Read unique options; raises InvalidInput."""
+def unique(field: str, value: object) -> Unique | None:
+    """Read unique options: true takes all defaults, false means none. Raises InvalidInput."""
+    if isinstance(value, bool):
+        return Unique() if value else None
+    if not isinstance(value, dict):
+        raise InvalidInput(field, "must be true, false or a JSON object")
     readers = {"fields": _names, "period": duration, "across_queues": switch}
     return Unique(**read(field, value, readers))
 

@@ -87,7 +87,9 @@ class JobRequest(Input):
     lease: Duration = 30
     retry: Policy | UnsetType = UNSET
     effect_key: Key | UnsetType = UNSET
-    unique: Unique | UnsetType = UNSET
+    unique: Annotated[Unique | bool, Meta(description="true takes the defaults of Unique.")] | UnsetType = (
+        UNSET
+    )
 
 
 class BatchJob(JobRequest):

@@ -48,8 +48,10 @@ def check(answer: httpx2.Response, code: Code) -> dict[str, Any]:
     "path", ["/", "/v1", "/v1/", "/v1/jobs/", "/v2/jobs", "/docs", "/v1/jobs/1/x", "//v1/jobs", "/%FF"]
 )
 async def test_an_unknown_path_is_not_found(client: httpx2.AsyncClient, path: str) -> None:
-    """Nothing is redirected and nothing is guessed."""
-    check(await client.get(path), Code.NOT_FOUND)
+    """Nothing is redirected and nothing is guessed; the detail says where the API and its description are."""
+    problem = check(await client.get(path), Code.NOT_FOUND)
+    assert "/v1" in problem["detail"]
+    assert "/openapi.json" in problem["detail"]
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "BREW"])

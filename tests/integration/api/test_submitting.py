@@ -80,7 +80,7 @@ async def test_each_retry_policy_can_be_named(
         ({"retry": {"policy": "delays", "delays": [1, -1]}}, "/retry/delays/1"),
         ({"retry": {"policy": "delays", "delays": []}}, "/retry/delays"),
         ({"retry": 5}, "/retry"),
-        ({"unique": True}, "/unique"),
+        ({"unique": 1}, "/unique"),
         ({"unique": {"fields": "user_id"}}, "/unique/fields"),
         ({"unique": {"fields": [1]}}, "/unique/fields/0"),
         ({"unique": {"fields": ["other"]}}, "/unique/fields"),
@@ -115,6 +115,14 @@ async def test_unique_options_lead_to_the_earlier_job(client: httpx2.AsyncClient
     assert (first.status_code, second.status_code) == (201, 200)
     assert second.json() == {"job_id": first.json()["job_id"], "created": False}
     assert "idempotency-replayed" not in second.headers
+
+
+async def test_unique_may_be_just_true_or_false(client: httpx2.AsyncClient) -> None:
+    """True takes the defaults, as in the library; false asks for nothing."""
+    wanted: tuple[Any, ...] = (True, {}, False)
+    first, again, free = [await client.post("/v1/jobs", json={**GOOD, "unique": asked}) for asked in wanted]
+    assert [answer.status_code for answer in (first, again, free)] == [201, 200, 201]
+    assert again.json()["job_id"] == first.json()["job_id"]
 
 
 async def test_a_batch_is_answered_in_order(client: httpx2.AsyncClient) -> None:
