@@ -70,6 +70,8 @@ _PUBLIC: dict[str, str] = {
     "WrongState": ".domain.errors",
 }
 
+__all__ = sorted(_PUBLIC)  # noqa: PLE0605 - the list is right above
+
 
 def __getattr__(name: str) -> object:
     if name not in _PUBLIC:

@@ -24,3 +24,12 @@ def test_a_name_the_package_does_not_have_is_an_attribute_error() -> None:
 
     assert getattr(fencepost, "no_such_name", None) is None
     assert all(hasattr(fencepost, name) for name in fencepost._PUBLIC)
+
+
+def test_everything_public_can_be_imported_at_once() -> None:
+    """`from fencepost import *` brings the public names and no other."""
+    import fencepost
+
+    names: dict[str, object] = {}
+    exec("from fencepost import *", names)
+    assert names.keys() - {"__builtins__"} == set(fencepost._PUBLIC) == set(fencepost.__all__)
