@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from ...application.ports.event_log import LogFilter
 from ...domain.values import check_integer
 from .flags import PLAIN, Flags, Output
+from .inputs import event_names
 from .inputs import since as moment_since
 from .output import chosen, emit_many
 from .session import session
@@ -41,10 +42,11 @@ async def log(  # noqa: PLR0913 - an argument for each flag
 ) -> None:
     """Read the global history, oldest first."""
     check_integer("limit", limit, 1, LIMIT_MOST)
+    names = event_names("name", name)
     async with session(flags) as container:
         events = container.event_log()
         where = LogFilter(
-            names=frozenset(name) if name else None,
+            names=names,
             actor=actor,
             job_id=job,
             since=await moment_since("since", since, events),

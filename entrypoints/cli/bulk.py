@@ -46,7 +46,9 @@ class Assent:
         if self.yes:
             return True
         if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise InvalidInput("yes", "must be given for a bulk operation without a terminal (or --dry-run)")
+            raise InvalidInput(
+                "--yes", "must be given for a bulk operation without a terminal (or --dry-run)"
+            )
         sys.stderr.write(f"{question} [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
@@ -71,7 +73,7 @@ async def operate_on(
     """Apply an operation to named jobs; the exit code tells the worst answer. Nobody is asked."""
     check_operation(operation)
     if assent.dry_run:
-        say(f"{len(job_ids)} jobs named")
+        say(f"{_jobs(len(job_ids))} named")
         return OK
     repeated = {job_id for job_id in job_ids if job_ids.count(job_id) > 1}
     if repeated:
@@ -85,8 +87,8 @@ async def operate_where(where: "JobFilter", operation: "Operation", flags: Flags
     check_operation(operation)
     async with session(flags) as container:
         job_ids = await matching(container.job_reader(), where)
-        say(f"{len(job_ids)} jobs match")
-        if not job_ids or not assent.given(f"{operation.name.value} {len(job_ids)} jobs?"):
+        say(f"{_jobs(len(job_ids))} {'matches' if len(job_ids) == 1 else 'match'}")
+        if not job_ids or not assent.given(f"{operation.name.value} {_jobs(len(job_ids))}?"):
             return OK
         worst = OK
         for start in range(0, len(job_ids), BATCH):
@@ -119,6 +121,10 @@ async def _applied(
                 why = UNCHOSEN
             say(f"error: job {job_id}: {operation.name.value}: {why}")
     return _worst(verdicts)
+
+
+def _jobs(number: int) -> str:
+    return "1 job" if number == 1 else f"{number} jobs"
 
 
 def _worst(verdicts: Sequence[Verdict]) -> int:

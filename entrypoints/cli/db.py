@@ -19,7 +19,8 @@ def migrate(*, flags: Flags = PLAIN) -> None:
     settings, dsn = located(flags.settings)
     pending = migrations.pending(dsn, settings.schema)
     migrations.migrate(dsn, settings.schema)
-    say(f"schema {settings.schema} is up to date")
+    done = f"applied {', '.join(pending)}" if pending else "nothing was pending"
+    say(f"schema {settings.schema} is up to date: {done}")
     emit_one(flags.output, {"schema": settings.schema, "applied": pending})
 
 

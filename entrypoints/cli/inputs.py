@@ -1,6 +1,8 @@
 """What people type, turned into the domain's values; a bad one is InvalidInput naming the field."""
 
+import difflib
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,10 +10,13 @@ from typing import TYPE_CHECKING
 from ...application.durations import duration
 from ...domain.errors import InvalidInput
 from ...domain.values import check_moment
+from ...domain.vocabulary import ControlEventName, EventName
 from ..api.moments import moment as rfc3339
 
 if TYPE_CHECKING:
     from ...application.ports.event_log import EventLog
+
+SINCE = "must be a duration back from now such as 2h, or a moment such as 2026-01-31T12:00:00Z"
 
 
 def moment(field: str, text: str | None) -> datetime | None:
@@ -23,9 +28,25 @@ async def since(field: str, text: str | None, log: "EventLog") -> datetime | Non
     """Read a moment, or a duration such as 2h that lies behind the database's clock; raises InvalidInput."""
     if text is None:
         return None
-    if "-" in text or ":" in text:
-        return moment(field, text)
-    return check_moment(field, await log.clock() - duration(field, text))
+    try:
+        if "-" in text or ":" in text:
+            return moment(field, text)
+        back = duration(field, text)
+    except InvalidInput as error:
+        raise InvalidInput(field, SINCE) from error
+    return check_moment(field, await log.clock() - back)
+
+
+def event_names(field: str, given: Sequence[str] | None) -> frozenset[str] | None:
+    """Read names of events, None for any; raises InvalidInput with the nearest name for one that does not exist."""
+    known = [*EventName, *ControlEventName]
+    for name in given or ():
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known) or known
+            raise InvalidInput(
+                field, f"must be the name of an event such as {', '.join(nearest)}, not {name!r}"
+            )
+    return frozenset(given) if given else None
 
 
 def json_text(field: str, given: str) -> str:

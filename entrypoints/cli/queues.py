@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from ...domain.errors import InvalidInput
 from ...domain.submission import check_origin
 from ...domain.values import check_name
 from ..records import queue_record
@@ -42,7 +43,9 @@ async def resume(*names: str, reason: Reason = None, flags: Flags = PLAIN) -> No
 async def _each(names: tuple[str, ...], operation: str, reason: str | None, flags: Flags) -> None:
     trail = origin(reason)
     check_origin(trail)
-    for name in names or ("",):
+    if not names:
+        raise InvalidInput("NAME", f"must be given: fencepost queues {operation} NAME")
+    for name in names:
         check_name("queue", name)
     async with session(flags) as container:
         store = container.queue_store()

@@ -22,7 +22,8 @@ def test_a_dry_run_counts_and_changes_nothing(fencepost: Commands, mails: list[i
     done = fencepost.run("jobs", "cancel", "--queue", "mail", "--dry-run")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "3 jobs match\n")
     named = fencepost.run("jobs", "cancel", str(mails[0]), "--dry-run")
-    assert (named.returncode, named.stdout) == (0, "")
+    assert (named.returncode, named.stdout, named.stderr) == (0, "", "1 job named\n")
+    assert fencepost.run("jobs", "cancel", "--queue", "other", "--dry-run").stderr == "1 job matches\n"
     assert len(fencepost.lines("jobs", "list", "--state", "pending")) == 4
 
 
@@ -30,6 +31,7 @@ def test_without_a_terminal_a_bulk_operation_takes_yes(fencepost: Commands, mail
     """Nobody can be asked, so nothing happens without --yes; with it, everything that matched is answered."""
     refused = fencepost.run("jobs", "cancel", "--queue", "mail", "--state", "pending")
     assert (refused.returncode, refused.stdout) == (2, "")
+    assert "error: --yes: must be given" in refused.stderr
     assert "--dry-run" in refused.stderr
     done = fencepost.run(
         "jobs", "cancel", "--queue", "mail", "--state", "pending", "--yes", "--reason", "clean up"

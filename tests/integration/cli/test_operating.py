@@ -25,7 +25,17 @@ def test_a_queue_is_paused_and_resumed(fencepost: Commands, submit: Submit) -> N
     assert log[0]["reason"] == "upkeep"
 
 
-@pytest.mark.parametrize("arguments", [("pause",), ("pause", "no spaces"), ("resume", "ok", "")])
+@pytest.mark.parametrize("operation", ["pause", "resume"])
+def test_a_queue_must_be_named(bare: Commands, operation: str) -> None:
+    """Without a name the usage error says how the command goes on."""
+    done = bare.run("queues", operation)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"error: NAME: must be given: fencepost queues {operation} NAME\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", [("pause", "no spaces"), ("resume", "ok", "")])
 def test_a_bad_queue_name_is_a_usage_error(bare: Commands, arguments: tuple[str, ...]) -> None:
     """The name's rule is the domain's."""
     done = bare.run("queues", *arguments, "--database-url", "postgresql://127.0.0.1:1/jobs")
@@ -46,6 +56,22 @@ def test_the_log_is_filtered_and_paged(fencepost: Commands, submit: Submit) -> N
     assert fencepost.lines("audit", "log", "--actor", "user:nobody-of-this-name") == []
     assert len(fencepost.lines("audit", "log", "--since", "1h")) == 4
     assert fencepost.lines("audit", "log", "--since", "2999-01-01T00:00:00Z") == []
+
+
+def test_a_misspelt_event_is_refused_with_the_nearest(bare: Commands) -> None:
+    """An empty log would look like a clean one."""
+    done = bare.run("audit", "log", "--name", "dide")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "such as died" in done.stderr
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-01-31", "12:00"])
+def test_since_says_that_it_takes_durations_and_moments(fencepost: Commands, since: str) -> None:
+    """Whatever was meant, the error shows both forms."""
+    done = fencepost.run("audit", "log", "--since", since)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "2h" in done.stderr
+    assert "2026-01-31T12:00:00Z" in done.stderr
 
 
 def test_the_log_is_followed(fencepost: Commands, submit: Submit) -> None:
@@ -98,8 +124,12 @@ def test_migrations_are_applied_once(bare: Commands, empty18: str) -> None:
     pending = json.loads(before.stdout)["pending"]
     assert before.returncode == 1
     assert pending
-    assert fencepost.json("db", "migrate")["applied"] == pending
-    assert fencepost.json("db", "migrate")["applied"] == []
+    first = fencepost.run("db", "migrate")
+    assert json.loads(first.stdout)["applied"] == pending
+    assert all(version in first.stderr for version in pending)
+    second = fencepost.run("db", "migrate")
+    assert json.loads(second.stdout)["applied"] == []
+    assert "nothing was pending" in second.stderr
     assert fencepost.json("db", "status")["pending"] == []
 
 
