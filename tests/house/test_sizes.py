@@ -5,7 +5,7 @@ from statistics import median
 from support.repository import ROOT, SOURCE, functions, length, lines, python_files
 
 # Lines of tests per line of source; raise it as the suite grows, never lower it. The goal is 1.3.
-TESTS_PER_SOURCE = 0.0
+TESTS_PER_SOURCE = 1.2
 
 
 def test_no_file_is_longer_than_400_lines() -> None:
