@@ -76,6 +76,10 @@ class _Open(StrEnum):
         unknown._name_ = unknown._value_ = value
         return unknown
 
+    def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
+        """Pickle by value: early releases of Python 3.11 do it by name, which an unknown one does not have."""
+        return self.__class__, (self._value_,)
+
 
 class EventName(_Open):
     """What happened to a job; the column ``name`` of ``job_events``."""
