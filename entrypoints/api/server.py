@@ -137,6 +137,8 @@ async def _obey(server: uvicorn.Server, requests: StopRequests) -> None:
     server.should_exit = True
     await requests.aborting.wait()
     server.force_exit = True
+    for connection in tuple(server.server_state.connections):
+        connection.transport.abort()  # since Python 3.12 the listener's end waits for them
 
 
 async def _check_schema(container: Container) -> None:
