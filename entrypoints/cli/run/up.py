@@ -8,6 +8,7 @@ from ....domain.errors import InvalidInput
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
 from ..terminal import say
+from .parameters import Queues
 
 
 def up(
@@ -16,13 +17,7 @@ def up(
         str | None, Parameter(help="MODULE:APP whose jobs to run; without it no worker runs.")
     ] = None,
     workers: Annotated[int, Parameter(help="Worker processes.")] = 1,
-    queues: Annotated[
-        str | None,
-        Parameter(
-            help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each. A name that has a "
-            "colon takes a number, too."
-        ),
-    ] = None,
+    queues: Queues = None,
     port: Annotated[str | None, Parameter(help="Port of the HTTP API [8470]; 0 takes a free one.")] = None,
     data_dir: Annotated[str | None, Parameter(help="Folder of the embedded PostgreSQL [.fencepost].")] = None,
     flags: Flags = PLAIN,

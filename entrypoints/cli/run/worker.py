@@ -5,19 +5,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..flags import PLAIN, Flags
+from .parameters import Queues
 
 
 def worker(
     app: Annotated[str, Parameter(help="MODULE:APP, such as myapp.jobs:app; from here or installed.")],
     /,
     *,
-    queues: Annotated[
-        str | None,
-        Parameter(
-            help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each. A name that has a "
-            "colon takes a number, too."
-        ),
-    ] = None,
+    queues: Queues = None,
     drain_grace: Annotated[str | None, Parameter(help="Time to finish on a stop [30s].")] = None,
     poll: Annotated[str | None, Parameter(help="Fallback poll [1s].")] = None,
     heartbeat: Annotated[

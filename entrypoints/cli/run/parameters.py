@@ -1,0 +1,13 @@
+"""Parameters that several run commands take."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+Queues = Annotated[
+    str | None,
+    Parameter(
+        help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each. A name that has a "
+        "colon takes a number, too."
+    ),
+]
