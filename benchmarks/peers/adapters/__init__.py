@@ -1,0 +1,1 @@
+"""One module per peer, imported only when its system is chosen."""
