@@ -1,10 +1,10 @@
 """How many events per second the invariants' checker judges: one core, events already in memory."""
 
-import json
 import time
 from datetime import UTC, datetime, timedelta
 
 from attrs import evolve
+from ground.bench import Bench, Outcome
 
 from fencepost.domain import commands as c
 from fencepost.domain.decide import Decision, decide, enqueue
@@ -15,7 +15,6 @@ from fencepost.domain.job import Job, Specification
 from fencepost.domain.token import Token
 
 JOBS = 40_000
-ROUNDS = 5
 START = datetime(2030, 1, 1, tzinfo=UTC)
 WORKER, REAPER, CALLER = c.Origin("worker:one"), c.Origin("reaper"), c.Origin("api:shop")
 LIVES = (("succeed",), ("succeed",), ("expire", "succeed"), ("fail", "expire", "succeed"))
@@ -52,18 +51,15 @@ def _add(log: list[JobEvent | Job], job: Job | None, event: Decision) -> Job:
     return applied(job, event)
 
 
-def main() -> None:
-    """Print the best of some rounds: the others were disturbed."""
-    log = [item for job_id in range(1, JOBS + 1) for item in history(job_id)]
+def checker(bench: Bench) -> Outcome:
+    """Measure the best of some rounds: the others were disturbed."""
+    jobs = bench.options.jobs or JOBS
+    log = [item for job_id in range(1, jobs + 1) for item in history(job_id)]
     clock = START + timedelta(days=1)
-    best = 0.0
-    for _ in range(ROUNDS):
+    rates = []
+    for _ in bench.runs():
         began = time.perf_counter()
         report = check(log, [], clock)
-        best = max(best, report.events / (time.perf_counter() - began))
+        rates.append(report.events / (time.perf_counter() - began))
         assert report.clean, report.violations[:3]
-    print(json.dumps({"figure": "checker", "value": round(best), "unit": "events/s"}))
-
-
-if __name__ == "__main__":
-    main()
+    return Outcome(value=max(rates), unit="events/s", details={"jobs": jobs, "runs": rates})

@@ -1,18 +1,14 @@
 # ruff: noqa: ARG002
-"""What the worker itself costs per job: no-op handlers against a store that does nothing but hand out jobs.
-
-Prints one JSON line. Usage: python benchmarks/runtime_overhead.py [jobs] [slots]
-"""
+"""What the worker itself costs per job: no-op handlers against a store that does nothing but hand out jobs."""
 
 import asyncio
-import json
 import random
-import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import uvloop
+from ground.bench import Bench, Outcome
 
 from fencepost.adapters.executors.coroutines import CoroutineExecutor
 from fencepost.adapters.memory.database import MemoryDatabase
@@ -29,6 +25,8 @@ from fencepost.application.worker.settings import WorkerSettings
 from fencepost.domain.commands import Operation, Report
 from fencepost.domain.token import Token
 from fencepost.domain.vocabulary import Verdict
+
+JOBS, SLOTS, ROUNDS = 200_000, 500, 3
 
 
 class Faucet:
@@ -122,21 +120,19 @@ async def drain(jobs: int, slots: int, payload: str) -> dict[str, float]:
     return {"seconds": took, "cpu": spent, "claims": store.claims, "reports": store.reports}
 
 
-def main() -> None:
-    """Measure three times and print the best."""
-    jobs, slots = (int(a) for a in [*sys.argv[1:], *("200000", "500")[len(sys.argv) - 1 :]])
-    best = min((uvloop.run(drain(jobs, slots, '{"n":1}')) for _ in range(3)), key=lambda run: run["cpu"])
-    figures = {
-        "benchmark": "runtime_overhead",
-        "jobs": jobs,
-        "slots": slots,
-        "us_per_job": round(best["cpu"] / jobs * 1e6, 2),
-        "jobs_per_s": round(jobs / best["seconds"]),
-        "claims": best["claims"],
-        "reports": best["reports"],
-    }
-    print(json.dumps(figures))
-
-
-if __name__ == "__main__":
-    main()
+def runtime_overhead(bench: Bench) -> Outcome:
+    """Measure the best of some rounds: the others were disturbed."""
+    jobs = bench.options.jobs or JOBS
+    rounds = [uvloop.run(drain(jobs, SLOTS, '{"n":1}')) for _ in bench.runs(ROUNDS)]
+    best = min(rounds, key=lambda run: run["cpu"])
+    return Outcome(
+        value=best["cpu"] / jobs * 1e6,
+        unit="us/job",
+        details={
+            "jobs_per_s": jobs / best["seconds"],
+            "jobs": jobs,
+            "slots": SLOTS,
+            "claims": best["claims"],
+            "reports": best["reports"],
+        },
+    )

@@ -1,0 +1,105 @@
+"""What waking workers costs those who submit: 16 at once, with wake-ups and without."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from unittest.mock import patch
+
+import uvloop
+from ground.asking import until
+from ground.bench import Bench, Outcome
+from ground.draining import pause
+from ground.filling import request, submit
+from ground.numbers import median, ratio
+from ground.processes import until_idle, worker
+
+from fencepost.adapters.postgres.database import Database
+from fencepost.adapters.postgres.submitter import PostgresSubmitter
+from fencepost.application.submitting import Submitting
+from fencepost.domain.commands import Origin
+
+SUBMITTERS, SECONDS, WARM_UP = 16, 10.0, 0.5
+BUSY_SLOTS = 10
+ORIGIN = Origin("user:bench", "bench")
+HINT = "fencepost.adapters.postgres.submitter.rouse"
+"""What tells idle workers after the commit; there is no setting for it, so the benchmark takes it out."""
+Scene = Callable[[str], AbstractContextManager[None]]
+
+
+def wakeups(bench: Bench) -> Outcome:
+    """Measure submits per second on over off: a worker that is idle in between, one that is busy, one told in vain."""
+    seconds = bench.options.seconds or SECONDS
+    rates: dict[str, dict[bool, list[float]]] = {name: {True: [], False: []} for name in SCENES}
+    for _ in bench.runs():
+        for name, scene in SCENES.items():
+            for on, found in rates[name].items():
+                with bench.database() as dsn, scene(dsn):
+                    found.append(uvloop.run(_submitted(dsn, seconds, on)))
+    ratios = {name: ratio(median(found[True]), median(found[False])) for name, found in rates.items()}
+    return Outcome(
+        value=min(ratios["idle"] or 0, ratios["busy"] or 0),
+        unit="x without wake-ups",
+        details={
+            **ratios,
+            "submitters": SUBMITTERS,
+            "on_per_s": {name: median(found[True]) for name, found in rates.items()},
+            "off_per_s": {name: median(found[False]) for name, found in rates.items()},
+        },
+    )
+
+
+@contextmanager
+def _idle(dsn: str) -> Iterator[None]:
+    """A worker that runs what is submitted, and waits in between."""
+    with worker(dsn) as process:
+        until_idle(dsn, process)
+        yield
+
+
+@contextmanager
+def _busy(dsn: str) -> Iterator[None]:
+    """A worker all of whose slots are taken."""
+    with worker(dsn, BUSY_SLOTS, app="sleeper:app", settings={"drain_grace": "0s"}) as process:
+        submit(dsn, BUSY_SLOTS + 1, type="nap", payload={"seconds": 3_600.0})
+        running = f"(SELECT count(*) FILTER (WHERE state = 'running') = {BUSY_SLOTS} FROM fencepost.jobs)"
+        until(dsn, f"{running} AND NOT (SELECT bool_or(idle) FROM fencepost.workers)", alive=process.alive)
+        yield
+
+
+@contextmanager
+def _told_in_vain(dsn: str) -> Iterator[None]:
+    """An idle worker whose queue is paused: every submit wakes it, and none gives it work."""
+    pause(dsn)
+    with _idle(dsn):
+        yield
+
+
+SCENES: dict[str, Scene] = {"idle": _idle, "busy": _busy, "told_in_vain": _told_in_vain}
+
+
+async def _submitted(dsn: str, seconds: float, on: bool) -> float:
+    """Return submits per second of all submitters together."""
+    database = Database(dsn, pool_size=SUBMITTERS)
+    submitting = Submitting(PostgresSubmitter(database))
+
+    async def submit_until(end: float) -> int:
+        number = 0
+        while time.monotonic() < end:
+            await submitting.submit(request(number), ORIGIN)
+            number += 1
+        return number
+
+    async def together(length: float) -> int:
+        end = time.monotonic() + length
+        return sum(await asyncio.gather(*(submit_until(end) for _ in range(SUBMITTERS))))
+
+    with nullcontext() if on else patch(HINT, _silence):
+        await together(WARM_UP)
+        number = await together(seconds)
+    await database.close()
+    return number / seconds
+
+
+async def _silence(_database: Database, _queues: Collection[str]) -> None:
+    """Tell nobody."""
