@@ -5,7 +5,7 @@ import time
 
 import uvloop
 from ground.bench import Bench, Outcome
-from ground.draining import pause
+from ground.draining import pause, until_ended
 from ground.filling import request
 from ground.history import percentiles, ways, windows
 from ground.load import full_load, snapshot
@@ -25,12 +25,11 @@ def pinned(bench: Bench) -> Outcome:
     seconds = bench.options.seconds or SECONDS
     window = min(WINDOW, seconds / 3)
     found: dict[bool, list[list[float]]] = {False: [], True: []}
-    for _ in bench.runs():
-        for held in (False, True):
-            with bench.database() as dsn:
-                with snapshot(dsn, held):
-                    full_load(dsn, seconds, bench.options.jobs or STOCK)
-                found[held].append(windows(dsn, window)[: int(seconds // window)])
+    for held in bench.turns((False, True)):
+        with bench.database() as dsn:
+            with snapshot(dsn, held):
+                full_load(dsn, seconds, bench.options.jobs or STOCK)
+            found[held].append(windows(dsn, window)[: int(seconds // window)])
     last = {held: median(rates[-1] for rates in runs) for held, runs in found.items()}
     return Outcome(
         value=ratio(last[True], last[False]),
@@ -51,9 +50,8 @@ def pinned_latency(bench: Bench) -> Outcome:
     rate = _half_load(bench)
     bench.say(f"half load is {rate:.0f} jobs/s")
     found: dict[bool, list[dict[str, float]]] = {False: [], True: []}
-    for _ in bench.runs():
-        for held in (False, True):
-            found[held].append(_paced(bench, held, rate, seconds))
+    for held in bench.turns((False, True)):
+        found[held].append(_paced(bench, held, rate, seconds))
     tails = {held: median(run["p99"] for run in runs) for held, runs in found.items()}
     return Outcome(
         value=ratio(tails[True], tails[False]),
@@ -84,7 +82,7 @@ def _paced(bench: Bench, held: bool, rate: float, seconds: float) -> dict[str, f
         until_idle(dsn, process)
         with snapshot(dsn, held):
             uvloop.run(_submit_evenly(dsn, rate, seconds))
-        until_idle(dsn, process)
+        until_ended(dsn, process)
         times = [way.to_start for way in ways(dsn, 0)]
     return {**percentiles(times), "jobs_per_s": len(times) / seconds}
 

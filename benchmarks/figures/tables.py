@@ -49,10 +49,9 @@ def _measured(bench: Bench, name: str) -> Outcome:
     _check_room(bench, size)
     full = bench.template((name, size), lambda dsn: filling.build(dsn, size))
     rates: dict[str | None, list[float]] = {None: [], full: []}
-    for _ in bench.runs(RUNS):
-        for template, found in rates.items():
-            with bench.database(template) as dsn:
-                found.append(drained(dsn, jobs).per_second)
+    for template in bench.turns(tuple(rates), RUNS):
+        with bench.database(template) as dsn:
+            rates[template].append(drained(dsn, jobs).per_second)
     return Outcome(
         value=ratio(median(rates[full]), median(rates[None])),
         unit="x empty",

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import product
 from unittest.mock import patch
 
 import uvloop
@@ -31,11 +32,9 @@ def wakeups(bench: Bench) -> Outcome:
     """Measure submits per second on over off: a worker that is idle in between, one that is busy, one told in vain."""
     seconds = bench.options.seconds or SECONDS
     rates: dict[str, dict[bool, list[float]]] = {name: {True: [], False: []} for name in SCENES}
-    for _ in bench.runs():
-        for name, scene in SCENES.items():
-            for on, found in rates[name].items():
-                with bench.database() as dsn, scene(dsn):
-                    found.append(uvloop.run(_submitted(dsn, seconds, on)))
+    for name, on in bench.turns(tuple(product(SCENES, (True, False)))):
+        with bench.database() as dsn, SCENES[name](dsn):
+            rates[name][on].append(uvloop.run(_submitted(dsn, seconds, on)))
     ratios = {name: ratio(median(found[True]), median(found[False])) for name, found in rates.items()}
     return Outcome(
         value=min(ratios["idle"] or 0, ratios["busy"] or 0),
@@ -59,11 +58,11 @@ def _idle(dsn: str) -> Iterator[None]:
 
 @contextmanager
 def _busy(dsn: str) -> Iterator[None]:
-    """A worker all of whose slots are taken."""
+    """A worker all of whose slots are taken, and were from the start, so that it never said it was idle."""
+    submit(dsn, BUSY_SLOTS, type="nap", payload={"seconds": 3_600.0})
     with worker(dsn, BUSY_SLOTS, app="sleeper:app", settings={"drain_grace": "0s"}) as process:
-        submit(dsn, BUSY_SLOTS + 1, type="nap", payload={"seconds": 3_600.0})
         running = f"(SELECT count(*) FILTER (WHERE state = 'running') = {BUSY_SLOTS} FROM fencepost.jobs)"
-        until(dsn, f"{running} AND NOT (SELECT bool_or(idle) FROM fencepost.workers)", alive=process.alive)
+        until(dsn, running, alive=process.alive)
         yield
 
 

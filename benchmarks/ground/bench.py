@@ -1,7 +1,7 @@
 """What a figure works with: its options, its databases, the floor; and what a figure comes to."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
@@ -62,6 +62,11 @@ class Bench:
         for run in range(1, number + 1):
             self.say(f"run {run} of {number}")
             yield run
+
+    def turns(self, things: Sequence[T], runs: int = RUNS) -> Iterator[T]:
+        """Go through what is compared in every run, every other time backwards: neither may gain by its place."""
+        for run in self.runs(runs):
+            yield from things if run % 2 else reversed(things)
 
     @contextmanager
     def database(self, template: str | None = None) -> Iterator[str]:

@@ -53,6 +53,11 @@ def drained(dsn: str, jobs: int, *, workers: int = 1, queues: Sequence[str] = (Q
 def until_drained(dsn: str, process: Process, after: int, ending: int) -> None:
     """Wait until every job above ``after`` has ended; the length of the log says cheaply when to look."""
     until(dsn, f"(SELECT last_value >= {ending} FROM fencepost.positions)", alive=process.alive)
+    until_ended(dsn, process, after)
+
+
+def until_ended(dsn: str, process: Process, after: int = 0) -> None:
+    """Wait until every job above ``after`` has ended."""
     until(dsn, f"NOT {UNFINISHED.format(after=after)}", alive=process.alive)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import psycopg
 
 from .asking import ask
+from .copying import Pattern
 from .draining import EVENTS_PER_JOB, LENGTH
-from .filling import copy, settle, submit
+from .filling import settle, submit
 from .processes import Process, worker
 
 PORTION = 5_000
@@ -27,16 +28,17 @@ def snapshot(dsn: str, held: bool = True) -> Iterator[None]:
 
 def full_load(dsn: str, seconds: float, stock: int) -> None:
     """Let one worker drain for so long while the stock is kept as large as it was at the start."""
-    pattern = submit(dsn, 1) + 1
+    job_id = submit(dsn, 1) + 1
     with psycopg.connect(dsn, autocommit=True) as connection:
-        copy(connection, pattern, stock - 1)
+        pattern = Pattern(connection, job_id)
+        pattern.copy(stock - 1)
         settle(dsn)
         with worker(dsn) as process:
             _keep_full(dsn, connection, process, pattern, seconds)
 
 
 def _keep_full(
-    dsn: str, connection: psycopg.Connection[Any], process: Process, pattern: int, seconds: float
+    dsn: str, connection: psycopg.Connection[Any], process: Process, pattern: Pattern, seconds: float
 ) -> None:
     """Top up by what was done, which the length of the log tells at no cost."""
     before = int(ask(dsn, LENGTH))
@@ -48,7 +50,7 @@ def _keep_full(
             end = time.monotonic() + seconds
         done = (position - before - copied) / EVENTS_PER_JOB
         if done - copied >= PORTION:
-            copy(connection, pattern, PORTION)
+            pattern.copy(PORTION)
             copied += PORTION
         else:
             time.sleep(0.01)
