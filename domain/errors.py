@@ -10,7 +10,8 @@ FencepostError
 ├── KeyInProgress           the first request with the key has not finished
 ├── UnknownOutcome          the reply to COMMIT was lost
 ├── Unavailable             the database can't be reached
-│   └── TooSlow             it gave a statement up that took too long
+│   ├── TooSlow             it gave a statement up that took too long
+│   └── Overloaded          too much waits for it already
 ├── LeaseLost               the handler's attempt is no longer the job's
 └── HistoryError            an event that no rule allows
 """
@@ -76,6 +77,10 @@ class Unavailable(FencepostError):
 
 class TooSlow(Unavailable):
     """The database gave a statement up that took too long; nothing was changed, and less at a time may work."""
+
+
+class Overloaded(Unavailable):
+    """Too much is waiting for the database already; nothing was changed, try again later."""
 
 
 class LeaseLost(FencepostError):

@@ -15,8 +15,10 @@ from ...domain.errors import FencepostError
 from ..container import Container, closed
 from ..schema import missing
 from . import caller, events, health, jobs, operations, queues, schemas, submits
+from .gathering import gathering
 from .guard import REQUEST_ID, Guard
 from .problems import BY_STATUS, Code, Problem, problem_of
+from .shortcut import Api
 
 ABOUT = (
     "Submit jobs, look at them and their history, operate on them. Times come as RFC 3339 in UTC with microseconds, "
@@ -33,7 +35,7 @@ def create_app(container: Container, *, owned: bool = True) -> FastAPI:
 
     Nothing connects before the first request: the API starts, and says what is wrong, while the database is away.
     """
-    app = FastAPI(
+    app = Api(
         title="Fencepost",
         version=__version__,
         description=ABOUT,
@@ -44,6 +46,7 @@ def create_app(container: Container, *, owned: bool = True) -> FastAPI:
         exception_handlers=_HANDLERS,
     )
     container.principal.override(providers.Object(caller.ACTOR))
+    container.submitting.set_args(gathering(container), container.principal)
     container.submitting.reset()
     app.state.container = container
     app.state.readiness = health.Readiness(container)

@@ -40,6 +40,7 @@ class Code(StrEnum):
     INTERNAL_ERROR = "internal_error"
     UNSUPPORTED_HEADER = "unsupported_header"
     DATABASE_UNAVAILABLE = "database_unavailable"
+    OVERLOADED = "overloaded"
     SCHEMA_PENDING = "schema_pending"
     OUTCOME_UNKNOWN = "outcome_unknown"
 
@@ -63,6 +64,7 @@ KINDS: Mapping[Code, tuple[int, str]] = {
     Code.INTERNAL_ERROR: (500, "A fault of the server"),
     Code.UNSUPPORTED_HEADER: (501, "The header cannot be honoured here"),
     Code.DATABASE_UNAVAILABLE: (503, "The database is away or refuses to write; nothing was changed"),
+    Code.OVERLOADED: (503, "More waits for the database than is taken on; nothing was changed"),
     Code.SCHEMA_PENDING: (503, "The database's schema is not the one this version needs"),
     Code.OUTCOME_UNKNOWN: (504, "The change may or may not have been made"),
 }
@@ -70,6 +72,7 @@ RETRY_AFTER = {
     Code.BUSY: "1",
     Code.KEY_IN_PROGRESS: "1",
     Code.DATABASE_UNAVAILABLE: "2",
+    Code.OVERLOADED: "1",
     Code.SCHEMA_PENDING: "10",
 }
 REPEAT = "Repeat the request with the same Idempotency-Key: the answer tells what became of the first one."
@@ -179,13 +182,19 @@ def problem_of(error: e.FencepostError) -> Problem:
         case e.KeyInProgress():
             return Problem(Code.KEY_IN_PROGRESS)
         case e.Unavailable():
-            logger.warning("the database is unavailable: %s", error)
-            return Problem(Code.DATABASE_UNAVAILABLE)
+            return _unavailable(error)
         case e.UnknownOutcome():
             logger.warning("an outcome is unknown: %s", error)
             return Problem(Code.OUTCOME_UNKNOWN, REPEAT)
         case _:
             raise error
+
+
+def _unavailable(error: e.Unavailable) -> Problem:
+    if isinstance(error, e.Overloaded):
+        return Problem(Code.OVERLOADED)  # without a line in the log: there would be thousands a second
+    logger.warning("the database is unavailable: %s", error)
+    return Problem(Code.DATABASE_UNAVAILABLE)
 
 
 def shortened(text: str) -> str:

@@ -10,6 +10,7 @@ import uvicorn
 
 from ...domain.errors import FencepostError, InvalidInput, Unavailable
 from ..container import Container
+from ..loops import loop_factory
 from ..schema import MigrationsPending
 from ..stopping import StopRequests, stop_requests
 from .app import create_app
@@ -50,7 +51,8 @@ def run_api(container: Container) -> int:
     Raises InvalidInput for an address other than loopback, AddressTaken, MigrationsPending. While the database is
     away the API serves and says so.
     """
-    return asyncio.run(_run(container))
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        return runner.run(_run(container))
 
 
 async def _run(container: Container) -> int:

@@ -11,6 +11,7 @@ from fencepost.domain.errors import (
     JobBusy,
     KeyInProgress,
     LeaseLost,
+    Overloaded,
     Unavailable,
     UnknownOutcome,
 )
@@ -66,6 +67,7 @@ async def test_an_unknown_method_is_named(client: httpx2.AsyncClient, method: st
     ("error", "code", "retry_after"),
     [
         (Unavailable(SECRET), Code.DATABASE_UNAVAILABLE, "2"),
+        (Overloaded(SECRET), Code.OVERLOADED, "1"),
         (UnknownOutcome(SECRET), Code.OUTCOME_UNKNOWN, None),
         (KeyInProgress(SECRET), Code.KEY_IN_PROGRESS, "1"),
         (LeaseLost(SECRET), Code.INTERNAL_ERROR, None),
@@ -151,7 +153,7 @@ def test_every_expected_error_has_a_code() -> None:
     """No error that callers may expect falls through to the 500 of a bug."""
     from fencepost.entrypoints.api.problems import problem_of
 
-    for kind in (JobBusy, KeyInProgress, Unavailable, UnknownOutcome):
+    for kind in (JobBusy, KeyInProgress, Overloaded, Unavailable, UnknownOutcome):
         assert problem_of(kind("x")).status != 500
     with pytest.raises(FencepostError):
         problem_of(LeaseLost("x"))
