@@ -15,6 +15,7 @@ from ..domain.errors import InvalidInput
 from ..domain.values import check_integer, check_name
 
 PREFIX = "FENCEPOST_"
+PROCESSES_MOST = 64
 LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGUSER")
 
 
@@ -92,6 +93,11 @@ class Settings:
         converter=_slots,
         help="queues and slots of a worker: mail:20,default:5 (what follows the last colon is the number of slots; "
         "10 without a colon); else what its handlers name, 10 slots each",
+    )
+    processes: int = environ.var(
+        default=1,
+        converter=_number("processes", 1, PROCESSES_MOST),
+        help="worker processes under one supervisor; each has connections and slots of its own",
     )
     build: str | None = environ.var(default=None, help="the deployed version; kept in a worker's events")
     heartbeat: timedelta | None = environ.var(

@@ -13,7 +13,7 @@ from attrs import Factory, define
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 ABORT_WITHIN = 2.0
-"""Seconds an abort may take before the process is ended whatever it does."""
+"""Seconds an abort may take before the process is ended whatever it does, unless it asks for more."""
 
 LEAVE_WITHIN = 5.0
 """Seconds a finished process waits for code that will not end, such as a handler that ignores its cancellation."""
@@ -32,14 +32,15 @@ class StopRequests:
 
 
 @contextmanager
-def stop_requests() -> Iterator[StopRequests]:
+def stop_requests(abort_within: float = ABORT_WITHIN) -> Iterator[StopRequests]:
     """Listen for both signals; only in the main thread of a running loop.
 
+    ``abort_within`` seconds after the second one the process is ended, whatever it does.
     A handler that blocks the loop must not make the process deaf, so this does not rely on the loop: the interpreter
     writes each signal to a pipe, whichever thread it reached, and a thread of ours reads it.
     """
     requests = StopRequests()
-    hearing = _Hearing(requests, asyncio.get_running_loop())
+    hearing = _Hearing(requests, asyncio.get_running_loop(), abort_within)
     before = {number: signal.signal(number, hearing.in_main_thread) for number in SIGNALS}
     ours, interpreters = socket.socketpair()
     interpreters.setblocking(False)
@@ -59,8 +60,8 @@ def stop_requests() -> Iterator[StopRequests]:
 class _Hearing:
     """Counts signals on two ways, each of which can miss some: the pipe may be taken over, handler calls merge."""
 
-    def __init__(self, requests: StopRequests, loop: asyncio.AbstractEventLoop) -> None:
-        self._requests, self._loop = requests, loop
+    def __init__(self, requests: StopRequests, loop: asyncio.AbstractEventLoop, abort_within: float) -> None:
+        self._requests, self._loop, self._abort_within = requests, loop, abort_within
         self._by_pipe = self._by_handler = self._passed_on = 0
         self._lock = threading.RLock()
 
@@ -87,7 +88,7 @@ class _Hearing:
             with suppress(RuntimeError):  # the loop has closed: the process is ending anyway
                 self._loop.call_soon_threadsafe(self._requests.ask)
         if news > 0 and self._passed_on > 1:
-            leave_within(ABORT_WITHIN, 1)
+            leave_within(self._abort_within, 1)
 
 
 def leave_within(seconds: float, code: int) -> None:

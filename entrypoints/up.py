@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-import signal
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,14 +12,11 @@ from attrs import frozen
 from ..adapters.embedded import EmbeddedPostgres
 from ..adapters.postgres.migrations import migrate
 from .api.server import listen
-from .crew import ChildFailed, Crew
+from .crew import LEAVE_WITHIN, MARGIN, Crew, workers
 from .settings import Settings
 from .stopping import StopRequests, stop_requests
 
 _log = logging.getLogger(__name__)
-MARGIN = 15.0
-"""Seconds that stopping a child may take beyond the drain grace."""
-ABORT_WITHIN = 3.0
 API_LOOK = 0.05
 
 
@@ -47,7 +43,7 @@ async def _serve(plan: Plan) -> int:
     listen(settings.api_host, settings.api_port).close()  # or who answers there would be taken for ours
     bindir = None if settings.pg_bindir is None else Path(settings.pg_bindir)
     server = EmbeddedPostgres(Path(settings.data_dir), bindir)
-    with stop_requests() as requests:
+    with stop_requests(LEAVE_WITHIN) as requests:
         running = await asyncio.to_thread(server.start)
         try:
             await asyncio.to_thread(migrate, running.dsn, settings.schema)
@@ -63,47 +59,27 @@ async def _with_crew(plan: Plan, dsn: str, requests: StopRequests) -> None:
     settings = plan.settings
     port = settings.api_port or _free_port()
     crew = Crew({"FENCEPOST_DATABASE_URL": dsn, "FENCEPOST_SCHEMA": settings.schema})
-    work = [
-        crew.keep("api", "api", "--host", settings.api_host, "--port", str(port)),
-        crew.keep("scheduler", "scheduler"),
-        *_workers(plan, crew),
-    ]
-    members = [asyncio.ensure_future(member) for member in work]
+    members = {
+        "api": ("api", "--host", settings.api_host, "--port", str(port)),
+        "scheduler": ("scheduler",),
+        **_workers(plan),
+    }
     greeting = asyncio.ensure_future(_greet(plan, dsn, port))
-    stopping = asyncio.ensure_future(requests.stopping.wait())
     try:
-        await asyncio.wait({stopping, *members}, return_when=asyncio.FIRST_COMPLETED)
+        await crew.serve(members, requests, settings.drain_grace.total_seconds() + MARGIN)
     finally:
         greeting.cancel()
-        stopping.cancel()
-        await _stop(crew, requests, settings.drain_grace.total_seconds() + MARGIN)
-        ended = await asyncio.gather(*members, return_exceptions=True)
-    if failed := [end for end in ended if isinstance(end, ChildFailed)]:
-        raise failed[0]
 
 
-def _workers(plan: Plan, crew: Crew) -> list[Awaitable[None]]:
+def _workers(plan: Plan) -> dict[str, Sequence[str]]:
     if plan.app is None:
-        return []
+        return {}
     grace = f"{plan.settings.drain_grace.total_seconds()}s"
     command = ["worker", plan.app, "--drain-grace", grace]
     if plan.settings.queues:
         slots = ",".join(f"{queue}:{number}" for queue, number in plan.settings.queues.items())
         command += ["--queues", slots]
-    return [crew.keep(f"worker {number}", *command) for number in range(1, plan.workers + 1)]
-
-
-async def _stop(crew: Crew, requests: StopRequests, within: float) -> None:
-    """Stop the crew; a second request makes it abort."""
-    stop = asyncio.ensure_future(crew.stop(within))
-    aborting = asyncio.ensure_future(requests.aborting.wait())
-    await asyncio.wait({stop, aborting}, return_when=asyncio.FIRST_COMPLETED)
-    aborting.cancel()
-    if not stop.done():
-        crew.tell(signal.SIGTERM)
-        await asyncio.wait({stop}, timeout=ABORT_WITHIN)
-        crew.tell(signal.SIGKILL)
-    await stop
+    return workers(plan.workers, command)
 
 
 async def _greet(plan: Plan, dsn: str, port: int) -> None:

@@ -37,8 +37,19 @@ class Failed(FencepostError):
     """The operation failed; the message says why."""
 
 
+class ChildFailed(FencepostError):
+    """A child process does not stay alive."""
+
+    def __init__(self, message: str, code: int) -> None:
+        """Keep the child's exit code; a child that a signal ended, or that left too early with success, has failed."""
+        super().__init__(message)
+        self.code = code if code > OK else FAILED
+
+
 def exit_code(error: Exception) -> int:
     """Return the exit code of an expected error; an unexpected one is a bug, and raised again."""
+    if isinstance(error, ChildFailed):
+        return error.code
     for kind, code in _CODES:
         if isinstance(error, kind):
             return code

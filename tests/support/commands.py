@@ -1,6 +1,7 @@
 """Running `fencepost`: as a process, or where that asserts the same, by calling its main() in this one."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -23,13 +24,14 @@ class Running:
     process: subprocess.Popen[str]
     log: Path
 
-    def said(self, text: str, within: float = 20.0) -> str:
-        """Wait until it has logged something and return all it logged."""
+    def said(self, text: str, times: int = 1, within: float = 20.0) -> str:
+        """Wait until it has logged something, so many times, and return all it logged."""
 
         def look() -> str | None:
             logged = self.log.read_text()
-            assert text in logged or self.process.poll() is None, f"ended without saying {text!r}: {logged}"
-            return logged if text in logged else None
+            enough = logged.count(text) >= times
+            assert enough or self.process.poll() is None, f"ended without saying {text!r}: {logged}"
+            return logged if enough else None
 
         found = eventually(look, within=within)
         assert found is not None
@@ -38,6 +40,10 @@ class Running:
     def ask(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Send a signal."""
         self.process.send_signal(number)
+
+    def interrupt(self) -> None:
+        """Do what Ctrl-C does: a terminal interrupts the whole process group."""
+        os.killpg(self.process.pid, signal.SIGINT)
 
     def code(self, within: float = 20.0) -> int:
         """Wait for its end and return the exit code."""
@@ -101,6 +107,7 @@ class Commands:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,
+                process_group=0,  # as a shell does
             )
         running = Running(process, log)
         self._started.append(running)

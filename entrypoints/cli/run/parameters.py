@@ -7,7 +7,7 @@ from cyclopts import Parameter
 Queues = Annotated[
     str | None,
     Parameter(
-        help="Queues and slots, such as mail:20,default:5; else all of the app's, 10 each. A name that has a "
-        "colon takes a number, too."
+        help="Queues and slots of each worker process, such as mail:20,default:5; else all of the app's, 10 "
+        "each. A name that has a colon takes a number, too."
     ),
 ]

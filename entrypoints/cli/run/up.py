@@ -7,7 +7,6 @@ from cyclopts import Parameter
 from ....domain.errors import InvalidInput
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
-from ..terminal import say
 from .parameters import Queues
 
 
@@ -27,7 +26,6 @@ def up(
     The data stay in --data-dir. SIGTERM or SIGINT ends it all with exit code 0, PostgreSQL included.
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
-    from ...crew import ChildFailed  # noqa: PLC0415
     from ...loading import load_app  # noqa: PLC0415
     from ...redaction import redacted  # noqa: PLC0415
     from ...settings import load  # noqa: PLC0415
@@ -46,8 +44,4 @@ def up(
     def greet(api: str, dsn: str) -> None:
         emit_one(flags.output, {"api": api, "database": redacted(dsn)})
 
-    try:
-        return run_up(Plan(settings=settings, app=app, workers=workers, ready=greet))
-    except ChildFailed as failure:
-        say(f"error: {failure}")
-        return failure.code
+    return run_up(Plan(settings=settings, app=app, workers=workers, ready=greet))

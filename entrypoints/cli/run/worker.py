@@ -1,5 +1,6 @@
 """`fencepost worker`."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -8,10 +9,14 @@ from ..flags import PLAIN, Flags
 from .parameters import Queues
 
 
-def worker(
+def worker(  # noqa: PLR0913 - an argument for each flag
     app: Annotated[str, Parameter(help="MODULE:APP, such as myapp.jobs:app; from here or installed.")],
     /,
     *,
+    processes: Annotated[
+        str | None,
+        Parameter(help="Worker processes under one supervisor [1]; each has the slots of --queues."),
+    ] = None,
     queues: Queues = None,
     drain_grace: Annotated[str | None, Parameter(help="Time to finish on a stop [30s].")] = None,
     poll: Annotated[str | None, Parameter(help="Fallback poll [1s].")] = None,
@@ -24,16 +29,18 @@ def worker(
     """Run the jobs of an app.
 
     SIGTERM or SIGINT: claim no more, let handlers finish within the drain grace, hand back the rest, exit with 0.
-    A second one: abort now, exit with 1.
+    A second one: abort now, exit with 1. With --processes, both go to the supervisor, which tells all of them.
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
     from ...loading import load_app  # noqa: PLC0415
     from ...location import located  # noqa: PLC0415
+    from ...supervisor import run_workers  # noqa: PLC0415
     from ...worker import run_worker  # noqa: PLC0415
     from ...worker_container import assemble_worker  # noqa: PLC0415
 
     logs.configure()
     chosen = {
+        "processes": processes,
         "queues": queues,
         "drain_grace": drain_grace,
         "poll": poll,
@@ -41,5 +48,15 @@ def worker(
         "build": build,
     }
     program = load_app(app)
-    settings, dsn = located(program.overridden(flags.settings | chosen))
-    return run_worker(assemble_worker(settings, dsn, program.handlers))
+    given = flags.settings | chosen
+    settings, dsn = located(program.overridden(given))
+    container = assemble_worker(settings, dsn, program.handlers)
+    if settings.processes > 1:
+        return run_workers(container, _command(app, given))
+    return run_worker(container)
+
+
+def _command(app: str, given: Mapping[str, object]) -> list[str]:
+    """Return what a child is started with: the same flags, so that they beat the same settings."""
+    told = {name: value for name, value in given.items() if value is not None and name != "processes"}
+    return ["worker", app, *(f"--{name.replace('_', '-')}={value}" for name, value in told.items())]
