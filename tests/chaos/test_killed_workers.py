@@ -40,6 +40,21 @@ def test_jobs_of_a_killed_worker_run_again_in_time(site: Site) -> None:
         assert [name for name, _ in site.events(job)][2:] == ["lease_expired", "claimed", "succeeded"]
 
 
+def test_an_idle_worker_is_woken_for_the_jobs_of_a_killed_one(site: Site) -> None:
+    """Fifty jobs, the guide's fastest lease and reaper: all start elsewhere in time, though nobody polls."""
+    lease, reap_every = timedelta(seconds=1), timedelta(milliseconds=100)
+    site.scheduler("100ms").said("scheduler started")
+    [killed] = site.workers(1, slots=50)
+    jobs = site.submit("nap", 50, {"seconds": 600}, lease=lease)
+    site.saw("began", jobs)
+    site.worker(50, "--poll=1h").said("worker started")
+    slay(killed)
+    at = site.now()
+    site.finished()
+    assert max(site.moment(job, "claimed", 2) for job in jobs) <= at + lease + reap_every + SPARE
+    assert site.happened()["lease_expired"] == 50
+
+
 def test_three_kills_of_three_attempts_leave_a_dead_job(site: Site) -> None:
     """B078: every attempt is counted, the job is dead after the third, and never claimed a fourth time."""
     site.scheduler()

@@ -2,12 +2,15 @@
 
 import pytest
 
+from fencepost.application.reaping import EVERY
+from fencepost.application.worker.settings import HEARTBEATS_PER_LEASE
 from fencepost.domain import limits
 from fencepost.domain.retry import RETRY_DEFAULT
 from fencepost.domain.values import check_name
 from support.repository import ROOT
 
 SEMANTICS = (ROOT / "docs" / "guide" / "semantics.md").read_text()
+OPERATING = (ROOT / "docs" / "guide" / "operating.md").read_text()
 SUBMITTING = (ROOT / "docs" / "guide" / "submitting.md").read_text()
 ROWS = [
     f"| payload | a JSON object, ≤ {limits.PAYLOAD_BYTES // 1024} KiB, nested ≤ {limits.NESTING} deep |",
@@ -37,6 +40,13 @@ DEFAULTS = [
 def test_the_guide_states_the_limits_as_they_are(row: str) -> None:
     """A limit that changes has to change there, too."""
     assert row in SEMANTICS
+
+
+def test_the_guide_states_the_default_recovery_as_it_is() -> None:
+    """Lease, period of the reaper, their sum, and a heartbeat every third of the lease."""
+    lease, every = limits.LEASE_DEFAULT.total_seconds(), EVERY.total_seconds()
+    beat = lease / HEARTBEATS_PER_LEASE
+    assert f"| default | {lease:g} s | {every:g} s | {lease + every:g} s | every {beat:g} s |" in OPERATING
 
 
 @pytest.mark.parametrize(("option", "default"), DEFAULTS)
