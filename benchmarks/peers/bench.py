@@ -11,6 +11,7 @@ import math
 import os
 import platform
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,18 @@ from scenarios.options import Options
 from systems import FLOOR, POSTGRES, SYSTEMS
 
 DEFAULT_SCENARIOS = ("enqueue", "drain", "latency", "delayed", "pinned")
-UNSHOWN = ("system", "scenario", "settings", "windows", "at", "backend", "name", "version")
+UNSHOWN = (
+    "system",
+    "scenario",
+    "settings",
+    "windows",
+    "at",
+    "backend",
+    "name",
+    "version",
+    "began",
+    "machine",
+)
 
 
 def arguments() -> argparse.Namespace:
@@ -80,7 +92,12 @@ async def results(asked: argparse.Namespace, options: Options, dsn: str) -> Asyn
             yield result
 
 
-def keep(result: dict[str, Any], run: int, file: Path | None) -> None:
+def machine(postgres: str) -> str:
+    """Return what the results depend on."""
+    return f"Python {platform.python_version()}, PostgreSQL {postgres}, {os.cpu_count()} cores"
+
+
+def keep(result: dict[str, Any], file: Path | None) -> None:
     """Show a result and append it to the file; there is no NaN in JSON."""
     line = {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in result.items()}
     facts = {
@@ -89,7 +106,7 @@ def keep(result: dict[str, Any], run: int, file: Path | None) -> None:
     print(f"{line['system']:14} {line['scenario']:8} {facts}", flush=True)
     if file:
         with file.open("a") as lines:
-            lines.write(json.dumps({"run": run, **line}) + "\n")
+            lines.write(json.dumps(line) + "\n")
 
 
 async def main() -> None:
@@ -99,11 +116,14 @@ async def main() -> None:
         os.environ["PEER_CONCURRENCY"] = str(asked.concurrency)
     options = Options(asked.jobs, asked.profile, asked.limit, asked.crash_limit, asked.pinned_seconds)
     with server() as dsn:
-        version = check_durable(dsn)
-        print(f"python {platform.python_version()}, postgresql {version}, {os.cpu_count()} cores", flush=True)
+        common = {
+            "began": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine(check_durable(dsn)),
+        }
+        print(common["machine"], flush=True)
         for run in range(1, asked.runs + 1):
             async for result in results(asked, options, dsn):
-                keep(result, run, asked.json)
+                keep({"run": run, **common, **result}, asked.json)
 
 
 if __name__ == "__main__":

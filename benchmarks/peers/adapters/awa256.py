@@ -6,6 +6,7 @@ from adapters import awa
 class Peer(awa.Peer):
     """The same, but for its workers."""
 
+    name = "awa-256"
     scenarios = ("drain",)
     settings = "as awa, but max_workers 256"
 

@@ -6,6 +6,7 @@ from adapters import fencepost
 class Peer(fencepost.Peer):
     """The same, but for its slots."""
 
+    name = "fencepost-100"
     scenarios = ("drain",)
     slots = 100
     settings = "as fencepost, but 100 slots"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import asyncpg
 import uvloop
 from adapter import Adapter, payload
-from handler import Recorder, loads
+from handler import Recorder
 from pgqueuer import PgQueuer
 from pgqueuer.db import AsyncpgDriver
 from pgqueuer.queries import Queries
@@ -77,7 +77,7 @@ async def work(profile: str) -> None:
 
     @pgq.entrypoint("peer")
     async def peer(job) -> None:
-        if REC.begin(loads(job.payload)["seq"]):
+        if REC.begin(json.loads(job.payload)["seq"]):
             await asyncio.sleep(REC.sleep)
 
     REC.start()

@@ -32,7 +32,6 @@ async def crash(adapter: Adapter, options: Options) -> dict[str, Any]:
         for worker in filter(None, (first, second)):
             worker.stop()
     return {
-        "profile": options.profile,
         "restarted": len(again),
         "limit_s": options.crash_limit,
         "first_s": again[0] if again else None,
