@@ -7,7 +7,7 @@ import uvloop
 from ground.bench import Bench, Outcome
 from ground.draining import pause, until_ended
 from ground.filling import request
-from ground.history import percentiles, ways, windows
+from ground.history import latencies, percentiles, windows
 from ground.load import full_load, snapshot
 from ground.numbers import median, ratio
 from ground.processes import until_idle, worker
@@ -83,7 +83,7 @@ def _paced(bench: Bench, held: bool, rate: float, seconds: float) -> dict[str, f
         with snapshot(dsn, held):
             uvloop.run(_submit_evenly(dsn, rate, seconds))
         until_ended(dsn, process)
-        times = [way.to_start for way in ways(dsn, 0)]
+        times = latencies(dsn)
     return {**percentiles(times), "jobs_per_s": len(times) / seconds}
 
 

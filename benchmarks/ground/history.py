@@ -1,18 +1,17 @@
 """Questions to the history of a measurement."""
 
-from attrs import frozen
+from collections.abc import Sequence
+from datetime import datetime
 
 from .asking import rows
 from .numbers import percentile
 
 # The handler's start is told by the worker: same machine, same clock as the database's.
-WAYS = """
-SELECT extract(epoch FROM claimed.at - enqueued.at) * 1000, extract(epoch FROM ended.started_at - enqueued.at) * 1000,
-       extract(epoch FROM ended.started_at - enqueued.run_at) * 1000
-FROM fencepost.job_events AS enqueued
-JOIN fencepost.job_events AS claimed ON claimed.job_id = enqueued.job_id AND claimed.name = 'claimed'
-JOIN fencepost.job_events AS ended ON ended.job_id = enqueued.job_id AND ended.name = 'succeeded'
-WHERE enqueued.name = 'enqueued' AND enqueued.job_id > %s
+MOMENTS = "SELECT job_id, {moment} FROM fencepost.job_events WHERE name = '{name}'"
+SINCE = """
+SELECT extract(epoch FROM ended.started_at - enqueued.{moment}) * 1000
+FROM fencepost.job_events AS enqueued JOIN fencepost.job_events AS ended USING (job_id)
+WHERE enqueued.name = 'enqueued' AND ended.name = 'succeeded'
 """
 WINDOWS = """
 SELECT floor(extract(epoch FROM at - since) / %s)::integer AS number, count(*) / %s
@@ -21,18 +20,24 @@ GROUP BY number ORDER BY number
 """
 
 
-@frozen
-class Way:
-    """Milliseconds of one job: submit to claim, submit to the handler's start, due time to the handler's start."""
-
-    to_claim: float
-    to_start: float
-    late: float
+def starts(dsn: str) -> dict[int, datetime]:
+    """Return when the handler of each finished job started."""
+    return dict(rows(dsn, MOMENTS.format(moment="started_at", name="succeeded")))
 
 
-def ways(dsn: str, after: int) -> list[Way]:
-    """Return the way of every finished job whose id is above."""
-    return [Way(*map(float, row)) for row in rows(dsn, WAYS, [after])]
+def claims(dsn: str) -> dict[int, datetime]:
+    """Return when each job was claimed."""
+    return dict(rows(dsn, MOMENTS.format(moment="at", name="claimed")))
+
+
+def latencies(dsn: str) -> list[float]:
+    """Return the milliseconds from each job's submit to its handler's start."""
+    return [float(value) for (value,) in rows(dsn, SINCE.format(moment="at"))]
+
+
+def lateness(dsn: str) -> list[float]:
+    """Return the milliseconds from each job's due time to its handler's start."""
+    return [float(value) for (value,) in rows(dsn, SINCE.format(moment="run_at"))]
 
 
 def windows(dsn: str, seconds: float) -> list[float]:
@@ -41,6 +46,6 @@ def windows(dsn: str, seconds: float) -> list[float]:
     return [found.get(number, 0.0) for number in range(max(found, default=-1) + 1)]
 
 
-def percentiles(values: list[float]) -> dict[str, float]:
+def percentiles(values: Sequence[float]) -> dict[str, float]:
     """Return the median and the tail."""
     return {f"p{percent}": percentile(values, percent) for percent in (50, 95, 99)}

@@ -1,8 +1,9 @@
 """The checker over a measurement's history."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
-import psycopg
 from attrs import frozen
 
 from fencepost.adapters.postgres.migrations import migrate
@@ -11,6 +12,7 @@ from fencepost.domain.invariants import Report
 from fencepost.entrypoints.container import assemble, closed, opened
 from fencepost.entrypoints.settings import load
 
+from .asking import tell
 from .filling import newest
 
 WHOLE = 500_000
@@ -34,11 +36,9 @@ class Judgement:
 
 def judge(dsn: str) -> Judgement:
     """Judge the history, or an excerpt of one that is very long."""
-    schema = "fencepost"
-    if (last := newest(dsn)) > WHOLE:
-        schema = EXCERPT
-        _excerpt(dsn, last - WHOLE)
-    report = asyncio.run(_judged(dsn, schema))
+    last = newest(dsn)
+    with _excerpt(dsn, last - WHOLE) if last > WHOLE else nullcontext("fencepost") as schema:
+        report = asyncio.run(_judged(dsn, schema))
     return Judgement(report.jobs, sum(report.counts.values()))
 
 
@@ -50,14 +50,18 @@ async def _judged(dsn: str, schema: str) -> Report:
         await closed(container)
 
 
-def _excerpt(dsn: str, after: int) -> None:
-    """Copy what is judged into a schema of its own."""
+@contextmanager
+def _excerpt(dsn: str, after: int) -> Iterator[str]:
+    """Copy what is judged into a schema of its own, and yield its name."""
     migrate(dsn, EXCERPT)
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        for table in TABLES:
-            connection.execute(
-                f"INSERT INTO {EXCERPT}.{table} OVERRIDING SYSTEM VALUE SELECT * FROM fencepost.{table} "
-                f"WHERE job_id > {after} OR job_id % {SAMPLE} = 0"
-            )
-        connection.execute(f"INSERT INTO {EXCERPT}.control_events SELECT * FROM fencepost.control_events")
-        connection.execute(f"VACUUM (ANALYZE) {EXCERPT}.jobs, {EXCERPT}.job_events")
+    copies = [
+        f"INSERT INTO {EXCERPT}.{table} OVERRIDING SYSTEM VALUE SELECT * FROM fencepost.{table} "
+        f"WHERE job_id > {after} OR job_id % {SAMPLE} = 0"
+        for table in TABLES
+    ]
+    copies.append(f"INSERT INTO {EXCERPT}.control_events SELECT * FROM fencepost.control_events")
+    try:
+        tell(dsn, *copies, f"VACUUM (ANALYZE) {EXCERPT}.jobs, {EXCERPT}.job_events")
+        yield EXCERPT
+    finally:
+        tell(dsn, f"DROP SCHEMA {EXCERPT} CASCADE")
