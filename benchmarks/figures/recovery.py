@@ -22,14 +22,14 @@ LAST_START = "SELECT max(started_at) - %s FROM fencepost.job_events WHERE name =
 
 @frozen
 class Way:
-    """Settings under which a worker is lost: what the jobs are given, and the processes."""
+    """Settings under which a worker is lost: what the jobs are given, and the processes; see the guide to operating."""
 
     jobs: Mapping[str, Any]
     processes: Mapping[str, str]
 
 
 DEFAULTS = Way({}, {})
-FAST = Way({"lease": timedelta(seconds=1)}, {"reap_every": "100ms", "poll": "100ms"})
+FAST = Way({"lease": timedelta(seconds=1)}, {"reap_every": "100ms"})
 
 
 def recovery(bench: Bench) -> Outcome:

@@ -11,7 +11,7 @@ from ground.numbers import median, ratio
 
 JOBS, RUNS = 200_000, 3
 TERMINAL, PENDING = 10_000_000, 1_000_000
-BYTES_PER_JOB = 2_500
+BYTES_PER_JOB = 2_000
 """Of disk: a finished job with three events and its part of the indexes, in the template or in its copy, and room."""
 
 
@@ -48,6 +48,7 @@ def _measured(bench: Bench, name: str) -> Outcome:
     size = bench.options.size or filling.size
     _check_room(bench, size)
     full = bench.template((name, size), lambda dsn: filling.build(dsn, size))
+    bench.say(f"they take {bench.server.bytes_of(full) / size:.0f} bytes each")
     rates: dict[str | None, list[float]] = {None: [], full: []}
     for template in bench.turns(tuple(rates), RUNS):
         with bench.database(template) as dsn:

@@ -1,6 +1,7 @@
 """What a figure works with: its options, its databases, the floor; and what a figure comes to."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
@@ -73,7 +74,8 @@ class Bench:
         """Yield the address of a migrated database, or a copy of a template; judge it at the end."""
         with self.server.database(template or self.template("empty", lambda _: None)) as dsn:
             yield dsn
-            judgement = judge(dsn)
+            with self._timed("the checker"):
+                judgement = judge(dsn)
         self.judgement += judgement
 
     def once(self, key: object, measure: Callable[[], T]) -> T:
@@ -90,11 +92,18 @@ class Bench:
         """Return the name of a database to copy, built once; it is dropped when all is over."""
         if key not in self._templates:
             dsn = self._closing.enter_context(self.server.database())
-            migrate(dsn)
-            build(dsn)
-            freeze(dsn)
+            with self._timed(f"template {key}"):
+                migrate(dsn)
+                build(dsn)
+                freeze(dsn)
             self._templates[key] = name_of(dsn)
         return self._templates[key]
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self.say(f"{what}: {time.monotonic() - began:.1f} s")
 
     def say(self, text: str) -> None:
         """Tell who is waiting how far it is."""

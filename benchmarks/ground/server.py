@@ -58,6 +58,10 @@ class Server:
         except OSError:
             return None
 
+    def bytes_of(self, database: str) -> int:
+        """Return the size of a database."""
+        return int(ask(self.admin, "SELECT pg_database_size(%s)", [database]))
+
     def _run(self, statement: str, *parts: sql.Composable) -> None:
         with psycopg.connect(self.admin, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(*parts))
