@@ -27,7 +27,8 @@ PEERS_HOME := .cache/peers
 PEERS_BIN := $(PEERS_HOME)/venv/bin
 PEERS_USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))
 PEERS_PYTHON ?= $(shell for p in python3.13 python3.14 python3.12 python3 /usr/bin/python3 \
-	"$$HOME"/.pyenv/versions/3.1{3,4,2}*/bin/python3; do "$$p" -c '$(PEERS_USABLE)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+	"$$HOME"/.pyenv/versions/3.1{3,4,2}*/bin/python3; do \
+	"$$p" -c '$(PEERS_USABLE)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 PEERS_PIP = $(subst $(BIN)/python,$(PEERS_BIN)/python,$(PIP))
 PEERS_STAMP := $(PEERS_HOME)/.installed-$(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 PEERS_LOCK_WITH = $(subst --python-version 3.11,--python-version 3.12,$(LOCK_WITH)) $(PEERS)/requirements.in

@@ -10,6 +10,8 @@ import json
 import math
 import os
 import platform
+import signal
+import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -127,4 +129,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through every `finally`: nothing is left behind
     asyncio.run(main())

@@ -10,6 +10,7 @@ to the file as it comes; a reader takes the newest of each.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -59,4 +60,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through `server`, which removes what it started
     sys.exit(main())

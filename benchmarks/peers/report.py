@@ -27,10 +27,9 @@ class Results:
         return self.rows.get((system, scenario, profile, None), [])
 
     def label(self, system: str) -> str:
-        """Return a system's name and version."""
-        [row, *_] = [
-            r for (s, *_), rows in self.rows.items() for r in rows if s == system and "name" in r
-        ] or [{}]
+        """Return a system's name and version, as far as they are known."""
+        rows = [row for key, rows in self.rows.items() if key[0] == system for row in rows if "name" in row]
+        row = max(rows, key=lambda row: "version" in row, default={})
         return f"{row.get('name', system)} {row.get('version', '')}".strip()
 
     def cell(
