@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from attrs import field, frozen
+import msgspec
+from attrs import define, field, frozen
 
 from ..domain import facts
 from ..domain.commands import Origin, Submit
@@ -23,7 +24,10 @@ from ..domain.retry import RETRY_DEFAULT, RetryPolicy, microseconds
 from ..domain.submission import check_submit
 from ..domain.values import check_duration, check_key, encode
 from .durations import Duration, duration
+from .ports.runs import Run, Runs
 from .ports.submitter import Submission, SubmitKey, Submitted, Submitter
+
+_encode = msgspec.json.Encoder().encode
 
 SUBMIT_OPERATION = "jobs.submit"
 """The operation that submit keys of single jobs are scoped to, whichever surface they come through."""
@@ -53,9 +57,11 @@ class Unique:
     across_queues: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class SubmitRequest:
     """One job as a caller describes it, typed but unchecked."""
+
+    # Without slots, as a frozen object is made twice as fast, and there may be a million of them.
 
     type: str
     payload: Mapping[str, Any] = field(factory=dict)
@@ -74,11 +80,55 @@ class SubmitRequest:
 
 def submission(request: SubmitRequest, origin: Origin, principal: str) -> Submission:
     """Check a request and turn it into a submission; raises InvalidInput."""
-    if not isinstance(request.payload, Mapping):
+    return _checked(request, _payload(request), origin, principal)
+
+
+def submissions(requests: Iterable[SubmitRequest], origin: Origin, principal: str) -> Runs:
+    """Check a batch; raises InvalidItem for the first bad request."""
+    desk = _Desk(origin, principal)
+    for index, request in enumerate(requests):
+        try:
+            desk.take(request)
+        except InvalidInput as error:
+            raise InvalidItem(index, error) from error
+    return Runs(desk.runs)
+
+
+@define
+class _Desk:
+    """Takes the requests of one call; what they have in common is checked once."""
+
+    origin: Origin
+    principal: str
+    runs: list[Run] = field(factory=list)
+    _traits: tuple[object, ...] | None = None
+
+    def take(self, request: SubmitRequest) -> None:
+        """Check one more; raises InvalidInput, and is as it was then."""
+        payload = _payload(request)
+        traits = _traits(request)
+        if traits == self._traits:
+            self.runs[-1].payloads.append(payload)
+            return
+        self.runs.append(Run(_checked(request, payload, self.origin, self.principal), [payload]))
+        # A key or unique options belong to one job alone.
+        self._traits = traits if request.key is None and request.unique is None else None
+
+
+def _payload(request: SubmitRequest) -> str:
+    if type(request.payload) is not dict and not isinstance(request.payload, Mapping):
         raise InvalidInput("payload", "must be a JSON object")
+    return encode("payload", dict(request.payload), PAYLOAD_BYTES, _compact)
+
+
+def _compact(value: object) -> str:
+    return _encode(value).decode()
+
+
+def _checked(request: SubmitRequest, payload: str, origin: Origin, principal: str) -> Submission:
     specification = Specification(
         type=request.type,
-        payload=encode("payload", dict(request.payload), PAYLOAD_BYTES),
+        payload=payload,
         queue=request.queue,
         priority=request.priority,
         max_attempts=request.max_attempts,
@@ -97,15 +147,24 @@ def submission(request: SubmitRequest, origin: Origin, principal: str) -> Submis
     )
 
 
-def submissions(requests: Sequence[SubmitRequest], origin: Origin, principal: str) -> list[Submission]:
-    """Check a batch; raises InvalidItem for the first bad request."""
-    checked = []
-    for index, request in enumerate(requests):
-        try:
-            checked.append(submission(request, origin, principal))
-        except InvalidInput as error:
-            raise InvalidItem(index, error) from error
-    return checked
+def _traits(request: SubmitRequest) -> tuple[object, ...]:
+    """Return all but the payload; types first, as True equals 1 and is no whole number."""
+    return (
+        type(request.priority),
+        type(request.max_attempts),
+        request.priority,
+        request.max_attempts,
+        request.type,
+        request.queue,
+        request.timeout,
+        request.lease,
+        request.retry,
+        request.effect_key,
+        request.run_at,
+        request.delay,
+        request.key,
+        request.unique,
+    )
 
 
 @frozen
@@ -128,16 +187,15 @@ class Submitting:
         self, requests: Sequence[SubmitRequest], origin: Origin
     ) -> list[Submitted | InvalidItem]:
         """Accept the good ones in one transaction; each bad one is answered with its error."""
-        answers: list[Submitted | InvalidItem | None] = []
-        good = []
+        desk, faults = _Desk(origin, self.principal), {}
         for index, request in enumerate(requests):
             try:
-                good.append(submission(request, origin, self.principal))
-                answers.append(None)
+                desk.take(request)
             except InvalidInput as error:
-                answers.append(InvalidItem(index, error))
+                faults[index] = InvalidItem(index, error)
+        good = Runs(desk.runs)
         stored = iter(await self.submitter.submit(good) if good else ())
-        return [next(stored) if answer is None else answer for answer in answers]
+        return [faults.get(index) or next(stored) for index in range(len(requests))]
 
 
 def _submit_key(request: SubmitRequest, command: Submit, principal: str) -> SubmitKey | None:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,11 @@ from .limits import (
 )
 
 _NAME = re.compile(NAME_PATTERN)
+_ATOMS = frozenset({str, int, bool, type(None)})
+# Nesting is bounded before anything is encoded, so no circle can be met.
+_COMPACT = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -142,19 +148,55 @@ def _check_member_name(name: object) -> None:
         raise _Fault("must not have keys with NUL characters or lone surrogates")
 
 
-def encode(field: str, value: object, most_bytes: int) -> str:
+def encode(field: str, value: object, most_bytes: int, compact: Callable[[object], str] = _COMPACT) -> str:
     """Return a checked value as compact JSON text.
 
+    ``compact`` may write what is made of dicts, lists, texts, whole numbers, booleans and None, if it writes it alike.
     Raises InvalidInput as ``check_json`` does, and when the text is longer than ``most_bytes`` in UTF-8.
     """
-    check_json(field, value)
+    plain = _plain(value)
+    if not plain:
+        check_json(field, value)
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError as error:  # the interpreter's limit on digits
+        text = compact(value) if plain else _COMPACT(value)
+    except ValueError as error:  # the interpreter's limit on digits, or a lone surrogate
+        check_json(field, value)
         raise InvalidInput(field, "must not contain a number of more than 4300 digits") from error
-    if len(text) > most_bytes or len(text.encode()) > most_bytes:
+    if plain and _suspicious(text):
+        check_json(field, value)
+    if len(text) > most_bytes or (not text.isascii() and len(text.encode()) > most_bytes):
         raise InvalidInput(field, f"must be at most {most_bytes} bytes of JSON")
     return text
+
+
+def _plain(value: object, depth: int = 1) -> bool:
+    """Whether a container holds nothing that ``check_json`` could refuse, but for characters inside its texts.
+
+    Much faster than the walk, which alone finds the words for a fault: what is not plain need not be wrong.
+    """
+    if depth > NESTING:
+        return False
+    kind = type(value)
+    if kind is dict:
+        members: dict[object, object] = value  # type: ignore[assignment]  # mypy does not narrow by type()
+        for name in members:
+            if type(name) is not str:
+                return False
+        items: Iterable[object] = members.values()
+    elif kind is list:
+        items = value  # type: ignore[assignment]  # as above
+    else:
+        return False
+    # A loop, as a generator would be another object for each value.
+    for item in items:  # noqa: SIM110
+        if type(item) not in _ATOMS and not _plain(item, depth + 1):
+            return False
+    return True
+
+
+def _suspicious(text: str) -> bool:
+    """Whether JSON text may hold NUL characters or lone surrogates: looking at it once is faster than at its parts."""
+    return "\\u0000" in text or (not text.isascii() and _UNSTORABLE.search(text) is not None)
 
 
 def decode(field: str, text: str | bytes, depth: int = 1) -> Any:
@@ -166,8 +208,14 @@ def decode(field: str, text: str | bytes, depth: int = 1) -> Any:
         value = json.loads(text, object_pairs_hook=_unique(field), parse_constant=_no_constant(field))
     except (ValueError, RecursionError) as error:
         raise InvalidInput(field, "must be JSON") from error
-    check_json(field, value, depth)
+    if not (_plain(value, depth) and _unescaped(text)):
+        check_json(field, value, depth)
     return value
+
+
+def _unescaped(text: str | bytes) -> bool:
+    """Whether the texts inside JSON text are made of ASCII characters that stand for themselves."""
+    return text.isascii() and ("\\u" not in text if isinstance(text, str) else b"\\u" not in text)
 
 
 def _unique(field: str) -> Any:

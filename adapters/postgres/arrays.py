@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+NULL = "NULL"
+
 
 def numbers(values: Iterable[float | None]) -> str:
     """Return whole numbers or floats, exactly."""
@@ -15,9 +17,15 @@ def words(values: Iterable[str | None]) -> str:
 
 def texts(values: Iterable[str | None]) -> str:
     """Return any texts."""
-    return f"{{{','.join(['NULL' if value is None else _quoted(value) for value in values])}}}"
+    return f"{{{','.join(['NULL' if value is None else quoted(value) for value in values])}}}"
 
 
-def _quoted(text: str) -> str:
+def joined(elements: Iterable[str]) -> str:
+    """Return elements that are numbers, ``NULL`` or quoted already."""
+    return f"{{{','.join(elements)}}}"
+
+
+def quoted(text: str) -> str:
+    """Return one element that is any text."""
     escaped = text.replace("\\", r"\\").replace('"', r"\"")
     return f'"{escaped}"'

@@ -12,7 +12,7 @@ from ...domain.errors import Unavailable
 from .connector import Connector, Timeouts
 from .outcome import Outcome
 from .pool import Pool
-from .query import Plan, Query, Row, Rows, run_plan_async
+from .query import CopyIn, Plan, Query, Row, Rows, run_plan_async
 from .snapshot import SNAPSHOT, Snapshot
 from .tables import tables
 
@@ -146,5 +146,10 @@ def _single(query: Query) -> Plan[Rows]:
 
 async def _fetched(connection: psycopg.AsyncConnection[Any], query: Query) -> Rows:
     async with connection.cursor(binary=True) as cursor:
+        if isinstance(query, CopyIn):
+            async with cursor.copy(query.statement.sql) as copy:
+                for block in query.blocks:
+                    await copy.write(block)
+            return ()
         await cursor.execute(query.statement.sql, query.values)
         return await cursor.fetchall() if cursor.description is not None else ()

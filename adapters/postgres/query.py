@@ -1,6 +1,6 @@
 """Statements apart from their execution: one plan runs on any connection, ours or the caller's, async or sync."""
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from attrs import field, frozen
@@ -60,6 +60,13 @@ class Query:
     def values(self) -> Mapping[str, Any]:
         """All values the SQL text asks for, those bound when it was built included."""
         return {**self.statement.defaults, **self.parameters}
+
+
+@frozen
+class CopyIn(Query):
+    """A COPY FROM STDIN, with the data it reads; only our own connections run it."""
+
+    blocks: Iterable[bytes] = ()
 
 
 Plan = Generator[Query, Rows, T]

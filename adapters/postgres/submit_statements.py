@@ -58,6 +58,12 @@ SELECT id FROM given ORDER BY number
 
 _DRAW_IDS = "SELECT nextval('{schema}.jobs_job_id_seq') FROM generate_series(1, :number)"
 
+# The transaction owns an xid before its rows take positions.
+_BEGIN_COPY = """
+SELECT clock.at, ARRAY(SELECT nextval('{schema}.jobs_job_id_seq') FROM generate_series(1, :number))
+FROM ({clock}) AS clock WHERE pg_current_xact_id() IS NOT NULL
+"""
+
 # The job's id is known with the key, so that the row need not be written twice.
 _TAKE_KEYS = """
 INSERT INTO {schema}.submit_keys (principal, operation, key, request_digest, job_id, used_at, expires_at)
@@ -132,9 +138,11 @@ RETURNING k.unique_key, k.job_id
 
 @frozen
 class SubmitStatements:
-    """All of them."""
+    """All of them, in one schema."""
 
+    schema: str
     insert: Statement
+    begin_copy: Statement
     draw_ids: Statement
     take_keys: Statement
     take_over_keys: Statement
@@ -161,9 +169,8 @@ def submit_statements(schema: str) -> SubmitStatements:
     }
     of_keys = (_TAKE_KEYS, _TAKE_OVER_KEYS, _READ_KEYS, _REPOINT_KEYS)
     of_uniques = (_TAKE_UNIQUES, _LOCK_UNIQUES, _READ_UNIQUES, _REPOINT_UNIQUES)
-    return SubmitStatements(
-        *(_statement(sql.format(**parts)) for sql in (_INSERT, _DRAW_IDS, *of_keys, *of_uniques))
-    )
+    all_of_them = (_INSERT, _BEGIN_COPY, _DRAW_IDS, *of_keys, *of_uniques)
+    return SubmitStatements(schema, *(_statement(sql.format(**parts)) for sql in all_of_them))
 
 
 def _unnest(columns: Mapping[str, str]) -> str:

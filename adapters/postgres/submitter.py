@@ -10,7 +10,7 @@ from ...domain.errors import KeyInProgress, Unavailable
 from .database import Database
 from .query import Plan, Query, Rows, run_plan_async
 from .rousing import HINT_ERRORS, rouse
-from .submit_plan import CHUNK, submit_plan, waits
+from .submit_plan import is_large, submit_plan, waits
 from .sync_database import SyncDatabase
 from .waking import waking, woken_queues
 
@@ -33,9 +33,9 @@ class PostgresSubmitter:
         database = self._database
 
         def plan() -> Plan[list[Submitted]]:
-            return submit_plan(database.tables, submissions, database.moment())
+            return submit_plan(database.tables, submissions, database.moment(), copies=True)
 
-        if waits(submissions) or len(submissions) > CHUNK:
+        if waits(submissions) or is_large(submissions):
             return await database.run(plan)
         return await run_plan_async(plan(), database.execute)  # one statement: one round trip
 
@@ -51,7 +51,9 @@ class SyncPostgresSubmitter:
         """Insert all or nothing, then wake idle workers."""
         database = self._database
         with _waiting(submissions):
-            answers = database.run(lambda: submit_plan(database.tables, submissions, database.moment()))
+            answers = database.run(
+                lambda: submit_plan(database.tables, submissions, database.moment(), copies=True)
+            )
         if queues := woken_queues(submissions, answers):
             with suppress(*HINT_ERRORS):
                 database.run(lambda: _single(waking(database.schema).to_idle(queues=queues)))

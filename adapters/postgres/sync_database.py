@@ -14,7 +14,7 @@ from .connector import Connector, Timeouts
 from .database import BEGIN, LOCALLY, TRIES
 from .outcome import Outcome
 from .pool import usable
-from .query import Plan, Query, Rows, run_plan
+from .query import CopyIn, Plan, Query, Rows, run_plan
 from .tables import tables
 
 T = TypeVar("T")
@@ -64,9 +64,7 @@ class SyncDatabase:
 
             def execute(query: Query) -> Rows:
                 outcome.wrote = outcome.wrote or query.statement.writes
-                with connection.cursor(binary=True) as cursor:
-                    cursor.execute(query.statement.sql, query.values)
-                    return cursor.fetchall() if cursor.description is not None else ()
+                return _fetched(connection, query)
 
             connection.execute(BEGIN)
             if self.connector.pooled:
@@ -112,3 +110,14 @@ def _translating(outcome: Outcome) -> Iterator[None]:
         if meaning is error:
             raise
         raise meaning from error
+
+
+def _fetched(connection: psycopg.Connection[Any], query: Query) -> Rows:
+    with connection.cursor(binary=True) as cursor:
+        if isinstance(query, CopyIn):
+            with cursor.copy(query.statement.sql) as copy:
+                for block in query.blocks:
+                    copy.write(block)
+            return ()
+        cursor.execute(query.statement.sql, query.values)
+        return cursor.fetchall() if cursor.description is not None else ()

@@ -1,6 +1,6 @@
 """Who is told that work may be waiting: idle workers, on one channel per schema."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
 from hashlib import sha256
@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 from sqlalchemy import ARRAY, Text, bindparam, text
 
+from ...application.ports.runs import runs
 from ...application.ports.submitter import Submission, Submitted
 from .query import Statement
 
@@ -56,10 +57,13 @@ def waking(schema: str) -> Waking:
     )
 
 
-def woken_queues(submissions: Iterable[Submission], answers: Iterable[Submitted]) -> list[str]:
+def woken_queues(submissions: Sequence[Submission], answers: Sequence[Submitted]) -> list[str]:
     """Return the queues that new jobs went to, but for those that a poll finds early enough."""
-    new = (s.command for s, answer in zip(submissions, answers, strict=True) if answer.created)
-    return sorted({c.specification.queue for c in new if c.delay is None or c.delay <= POLLED})
+    new = submissions
+    if not all(answer.created for answer in answers):
+        new = [s for s, answer in zip(submissions, answers, strict=True) if answer.created]
+    commands = [run.first.command for run in runs(new)]
+    return sorted({c.specification.queue for c in commands if c.delay is None or c.delay <= POLLED})
 
 
 def quoted(identifier: str) -> str:

@@ -1,12 +1,14 @@
 """JSON values: what gets in comes out unchanged, what could not is refused by name."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.application.submitting import _compact
 from fencepost.domain.errors import InvalidInput
 from fencepost.domain.limits import ERROR_BYTES, NESTING, PAYLOAD_BYTES
 from fencepost.domain.values import check_json, cleaned, decode, encode
@@ -173,3 +175,35 @@ def test_the_depth_of_the_outermost_value_can_be_given() -> None:
     assert decode("body", f'{{"payload":{payload}}}', depth=0)
     with pytest.raises(InvalidInput):
         decode("body", f'{{"payload":{payload}}}')
+
+
+@given(any_values)
+def test_the_quick_look_refuses_what_the_walk_refuses(value: object) -> None:
+    """What is encoded without walking is what the walk lets through, and a fault is told in the walk's words."""
+
+    def outcome(look: Callable[[], object]) -> object:
+        try:
+            return look()
+        except InvalidInput as refused:
+            return str(refused)
+
+    def walk() -> object:
+        check_json("payload", value)
+        return json.loads(json.dumps(value))
+
+    walked = outcome(walk)
+    quick = outcome(lambda: json.loads(encode("payload", value, PAYLOAD_BYTES)))
+    assert quick == walked
+
+
+@given(any_values)
+def test_another_encoder_changes_no_byte(value: object) -> None:
+    """The faster encoder that submits use writes what the standard library's does, and refuses the same."""
+
+    def outcome(*compact: Any) -> str:
+        try:
+            return encode("payload", value, PAYLOAD_BYTES, *compact)
+        except InvalidInput as refused:
+            return f"refused: {refused}"
+
+    assert outcome(_compact) == outcome()
