@@ -49,13 +49,15 @@ def _measured(bench: Bench, name: str) -> bool:
 
 
 def _line(name: str, outcome: Outcome) -> dict[str, Any]:
+    peers = _peers(FIGURES[name].among_peers or name)
     return {
         "figure": name,
         "value": outcome.value,
         "unit": outcome.unit,
         "floor": outcome.floor,
         "ratio": ratio(outcome.value, outcome.floor),
-        "peers": _peers(FIGURES[name].among_peers or name),
+        "peers": peers,
+        "over_peers": {peer: ratio(outcome.value, value) for peer, value in peers.items()},
         "goal": FIGURES[name].goal,
         **outcome.details,
     }

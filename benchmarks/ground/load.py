@@ -14,6 +14,8 @@ from .filling import settle, submit
 from .processes import Process, worker
 
 PORTION = 5_000
+MARGIN = 0.5
+"""Seconds more than asked for, so that the last window is whole."""
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def _keep_full(
         process.alive()
         position = connection.execute(LENGTH).fetchall()[0][0]
         if position > before and end == float("inf"):
-            end = time.monotonic() + seconds
+            end = time.monotonic() + seconds + MARGIN
         done = (position - before - copied) / EVENTS_PER_JOB
         if done - copied >= PORTION:
             pattern.copy(PORTION)

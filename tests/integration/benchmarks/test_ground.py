@@ -95,6 +95,18 @@ def test_options_come_from_flags_else_from_the_environment(
         options.parsed(["d"], known)
 
 
+def test_without_pgbench_there_is_no_floor_and_the_reason_is_told(
+    load: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A figure is measured all the same."""
+    floors = load("ground.floor")
+    monkeypatch.setattr(floors.shutil, "which", lambda _: None)
+    monkeypatch.setattr(floors, "PROGRAMS", ())
+    found = floors.floor(load("ground.server").Server("postgresql://nowhere"))
+    assert found.missing == "pgbench is not installed"
+    assert found.drained(1) is found.inserted(1) is None
+
+
 def test_every_figure_is_told_to_the_reader(load: Import) -> None:
     """The list in the code and the table in the text name the same figures."""
     figures = load("figures").FIGURES
