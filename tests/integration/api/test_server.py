@@ -48,12 +48,65 @@ def parsed(answer: bytes) -> tuple[int, dict[str, Any]]:
         HEAD + b"Transfer-Encoding: chunked\r\n\r\nnonsense\r\n",
         HEAD + b"Idempotency-Key: a\x00\r\n\r\n",
         HEAD + b"X: " + b"x" * 100_000,
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Content-Length : 2\r\n\r\n{}",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nX: " + b"x" * 200_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;" + b"x" * 200_000,
+        b"GET http://localhost/livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /livez#part HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /livez HTTP/2.0\r\nHost: localhost\r\n\r\n",
+        b"GET /livez HTTP/0.9\r\nHost: localhost\r\n\r\n",
+        b"GET /livez\r\n\r\n",
+        b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],
 )
 async def test_bytes_that_are_no_request_get_a_problem(api: Served, request_: bytes) -> None:
     """B171: What is not proper HTTP gives 400 as a problem, too, and the connection is closed."""
     status, problem = parsed(await api.ask(request_))
     assert (status, problem["code"]) == (400, "invalid_request")
+
+
+async def test_requests_on_one_connection_are_answered_in_order(api: Served) -> None:
+    """Three requests sent at once get three answers, in their order; what is no request then ends the connection."""
+    missing = LIVEZ.replace(b"/livez", b"/nothing")
+    answers = await api.ask(LIVEZ + missing + LIVEZ + b"nonsense\r\n\r\n")
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"200", b"404", b"200"]
+
+
+async def test_a_broken_body_does_not_take_the_place_of_an_earlier_answer(
+    api: Served, memory: Memory
+) -> None:
+    """A request whose body breaks while another is being answered is dropped, and nothing of it is written."""
+    broken = HEAD + b"Transfer-Encoding: chunked\r\n\r\nc\r\n" + b'{"type":"t"}\r\nnonsense\r\n'
+    answers = await api.ask(LIVEZ + broken)
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"200"]
+    assert memory.database.jobs == {}
+
+
+async def test_a_trailer_is_no_header(api: Served, memory: Memory) -> None:
+    """What follows a chunked body can neither name a key nor a host: it is thrown away."""
+    trailer = b"Idempotency-Key: k\r\nHost: evil.example\r\nX-Request-Id: late\r\n\r\n"
+    job = HEAD + b"Transfer-Encoding: chunked\r\n\r\nc\r\n" + b'{"type":"t"}\r\n0\r\n' + trailer
+    answers = await api.ask(job + job + b"\0")
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"201", b"201"]
+    assert len(memory.database.jobs) == 2
+    assert b"late" not in answers
+
+
+async def test_an_upgrade_is_not_made(api: Served) -> None:
+    """Whoever asks for another protocol is answered in this one, and the connection is closed."""
+    asked = LIVEZ.replace(b"\r\n\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    answers = await api.ask(asked + LIVEZ)
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"200"]
+
+
+@pytest.mark.parametrize("host", [b"Host:localhost", b"Host: \t localhost \t "])
+async def test_space_around_a_header_means_nothing(api: Served, host: bytes) -> None:
+    """A value may be padded."""
+    answer = await api.ask(b"GET /livez HTTP/1.1\r\n" + host + b"\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 async def test_a_body_shorter_than_announced_is_no_job(api: Served, memory: Memory) -> None:
