@@ -25,13 +25,13 @@ POOL_SIZE = 8
 """Connections of an API process or an app; a worker's loops have databases of one connection each."""
 
 
-def callers_transactions(schema: str) -> CallersTransactions:
+def callers_transactions(schema: str, wakes: bool) -> CallersTransactions:
     """Return what submits through callers' connections."""
     from ..adapters.postgres.callers_transactions import (  # noqa: PLC0415 - loads SQLAlchemy's ORM, and few ask
         PostgresCallersTransactions,
     )
 
-    return PostgresCallersTransactions(schema)
+    return PostgresCallersTransactions(schema, wakes=wakes)
 
 
 def pending_migrations(dsn: str, settings: Settings) -> list[str]:
@@ -58,11 +58,17 @@ class Container(containers.DeclarativeContainer):
         pooled=settings.provided.pooler,
     )
     job_store = providers.Singleton(PostgresJobStore, database)
-    submitter = providers.Singleton(PostgresSubmitter, database)
+    submitter = providers.Singleton(PostgresSubmitter, database, wakes=settings.provided.wakeups)
     sync_submitter = providers.Singleton(
-        SyncPostgresSubmitter, dsn, schema=settings.provided.schema, pooled=settings.provided.pooler
+        SyncPostgresSubmitter,
+        dsn,
+        schema=settings.provided.schema,
+        pooled=settings.provided.pooler,
+        wakes=settings.provided.wakeups,
     )
-    callers_transactions = providers.Singleton(callers_transactions, schema=settings.provided.schema)
+    callers_transactions = providers.Singleton(
+        callers_transactions, schema=settings.provided.schema, wakes=settings.provided.wakeups
+    )
     job_reader = providers.Singleton(PostgresJobReader, database)
     event_log = providers.Singleton(PostgresEventLog, database)
     queue_store = providers.Singleton(PostgresQueueStore, database)

@@ -86,6 +86,11 @@ class Settings:
         converter=_switch("pooler"),
         help="behind a transaction pooler: no LISTEN, no prepared statements",
     )
+    wakeups: bool = environ.var(
+        default=True,
+        converter=_switch("wakeups"),
+        help="whoever submits tells idle workers at once; without it they find new jobs when they next poll",
+    )
     data_dir: str = environ.var(default=".fencepost", help="folder of the embedded PostgreSQL")
     pg_bindir: str | None = environ.var(default=None, help="folder of the server programs to embed")
     queues: dict[str, int] | None = environ.var(

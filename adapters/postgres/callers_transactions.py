@@ -33,9 +33,14 @@ _RESTORE = Statement(
 class PostgresCallersTransactions:
     """Implements the port ``CallersTransactions``; never commits, never rolls back more than its own writes."""
 
-    def __init__(self, schema: str = "fencepost", *, clock: Callable[[], datetime] | None = None) -> None:
-        """Submit to the jobs of this schema, in whatever database the caller's transaction is."""
-        self._tables = tables(schema)
+    def __init__(
+        self, schema: str = "fencepost", *, clock: Callable[[], datetime] | None = None, wakes: bool = True
+    ) -> None:
+        """Submit to the jobs of this schema, in whatever database the caller's transaction is.
+
+        ``wakes`` False leaves it to the workers' polls to find new jobs.
+        """
+        self._tables, self._wakes = tables(schema), wakes
         self._clock = clock
 
     async def submit_in(self, tx: object, submissions: Sequence[Submission]) -> Sequence[Submitted]:
@@ -66,7 +71,7 @@ class PostgresCallersTransactions:
         """Submit, and tell everybody: from inside the transaction nobody knows who will be idle when it commits."""
         submit = submit_plan(self._tables, submissions, self._clock() if self._clock else None)
         answers = yield from (_kept_apart(submit) if waits(submissions) else submit)
-        if queues := woken_queues(submissions, answers):
+        if self._wakes and (queues := woken_queues(submissions, answers)):
             yield waking(str(self._tables.jobs.schema)).to_all(queues=queues)
         return answers
 

@@ -9,24 +9,26 @@ from ...application.ports.submitter import Submission, Submitted
 from ...domain.errors import KeyInProgress, Unavailable
 from .database import Database
 from .query import Plan, Query, Rows, run_plan_async
-from .rousing import HINT_ERRORS, rouse
+from .rousing import HINT_ERRORS, Rouser
 from .submit_plan import is_large, submit_plan, waits
 from .sync_database import SyncDatabase
 from .waking import waking, woken_queues
 
 
 class PostgresSubmitter:
-    """Implements the port ``Submitter``."""
+    """Implements the port ``Submitter``; ``wakes`` False leaves it to the workers' polls to find new jobs."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, wakes: bool = True) -> None:
         """Work on this database."""
-        self._database = database
+        self._database, self._wakes = database, wakes
+        self._rouser = Rouser(database)
 
     async def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
         """Insert all or nothing, then wake idle workers."""
         with _waiting(submissions):
             answers = await self._answers(submissions)
-        await rouse(self._database, woken_queues(submissions, answers))
+        if self._wakes:
+            await self._rouser.rouse(woken_queues(submissions, answers))
         return answers
 
     async def _answers(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
@@ -41,11 +43,13 @@ class PostgresSubmitter:
 
 
 class SyncPostgresSubmitter:
-    """Implements the port ``SyncSubmitter``."""
+    """Implements the port ``SyncSubmitter``; ``wakes`` as there."""
 
-    def __init__(self, dsn: str, schema: str = "fencepost", *, pooled: bool = False) -> None:
+    def __init__(
+        self, dsn: str, schema: str = "fencepost", *, pooled: bool = False, wakes: bool = True
+    ) -> None:
         """Connect to nothing yet."""
-        self._database = SyncDatabase(dsn, schema, pooled=pooled)
+        self._database, self._wakes = SyncDatabase(dsn, schema, pooled=pooled), wakes
 
     def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
         """Insert all or nothing, then wake idle workers."""
@@ -54,7 +58,7 @@ class SyncPostgresSubmitter:
             answers = database.run(
                 lambda: submit_plan(database.tables, submissions, database.moment(), copies=True)
             )
-        if queues := woken_queues(submissions, answers):
+        if self._wakes and (queues := woken_queues(submissions, answers)):
             with suppress(*HINT_ERRORS):
                 database.run(lambda: _single(waking(database.schema).to_idle(queues=queues)))
         return answers

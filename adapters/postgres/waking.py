@@ -19,12 +19,14 @@ POLLED = timedelta(seconds=1)
 STALE = "1 minute"
 """A worker that waits says so again and again; one that has been silent this long is gone."""
 
+# A notification makes the transaction one that writes; what a crash of the server forgets of it is only a hint, so
+# nobody waits for the disk, least of all while holding the lock that every notification of the cluster takes.
 _TO_IDLE = """
 SELECT pg_notify(:channel, queue) FROM unnest(:queues) AS queue
 WHERE EXISTS (
     SELECT FROM {schema}.workers
     WHERE idle AND queues && ARRAY[queue] AND last_seen_at > clock_timestamp() - CAST(:stale AS interval)
-)
+) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 """
 _TO_ALL = "SELECT pg_notify(:channel, queue) FROM unnest(:queues) AS queue"
 

@@ -2,10 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import product
-from unittest.mock import patch
 
 import uvloop
 from ground.asking import until
@@ -23,8 +22,6 @@ from fencepost.domain.commands import Origin
 SUBMITTERS, SECONDS, WARM_UP = 16, 10.0, 0.5
 BUSY_SLOTS = 10
 ORIGIN = Origin("user:bench", "bench")
-HINT = "fencepost.adapters.postgres.submitter.rouse"
-"""What tells idle workers after the commit; there is no setting for it, so the benchmark takes it out."""
 Scene = Callable[[str], AbstractContextManager[None]]
 
 
@@ -80,7 +77,7 @@ SCENES: dict[str, Scene] = {"idle": _idle, "busy": _busy, "told_in_vain": _told_
 async def _submitted(dsn: str, seconds: float, on: bool) -> float:
     """Return submits per second of all submitters together."""
     database = Database(dsn, pool_size=SUBMITTERS)
-    submitting = Submitting(PostgresSubmitter(database))
+    submitting = Submitting(PostgresSubmitter(database, wakes=on))
 
     async def submit_until(end: float) -> int:
         number = 0
@@ -93,12 +90,7 @@ async def _submitted(dsn: str, seconds: float, on: bool) -> float:
         end = time.monotonic() + length
         return sum(await asyncio.gather(*(submit_until(end) for _ in range(SUBMITTERS))))
 
-    with nullcontext() if on else patch(HINT, _silence):
-        await together(WARM_UP)
-        number = await together(seconds)
+    await together(WARM_UP)
+    number = await together(seconds)
     await database.close()
     return number / seconds
-
-
-async def _silence(_database: Database, _queues: Collection[str]) -> None:
-    """Tell nobody."""

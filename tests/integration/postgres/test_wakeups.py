@@ -1,21 +1,24 @@
 """Wake-ups over LISTEN and NOTIFY: who is told, who is not, and what happens when the ear falls off."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 import psycopg
 import pytest
 
 from fencepost.adapters.postgres import ear, waking
+from fencepost.adapters.postgres.callers_transactions import PostgresCallersTransactions
 from fencepost.adapters.postgres.database import Database
+from fencepost.adapters.postgres.submitter import PostgresSubmitter, SyncPostgresSubmitter
 from fencepost.adapters.postgres.wakeups import PostgresWakeups
+from fencepost.application.ports.submitter import Submission, Submitted
 from fencepost.domain.commands import Operation, Requeue, Revoke, Succeed
 from fencepost.domain.errors import Unavailable
 from fencepost.domain.vocabulary import Verdict
 from support.polling import eventually
-from support.proxy import Proxy
-from support.rig import QUEUE, USER, Rig, submission
+from support.proxy import Proxy, Trouble
+from support.rig import QUEUE, USER, Rig, rig_over, submission
 
 SOON = 5.0
 NEVER = 0.2
@@ -47,6 +50,76 @@ async def test_nobody_is_told_when_nobody_waits(rig: Rig, wakeups: PostgresWakeu
         await another.execute(f'LISTEN "{waking.channel("fencepost")}"'.encode())
         await rig.submit(submission(queue=queue))
         assert [note async for note in another.notifies(timeout=NEVER)] == []
+
+
+async def test_wake_ups_can_be_switched_off(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """B114: New jobs are left to the workers' polls then: in transactions of ours, of the caller's, and in threads."""
+    await wakeups.set_idle(True)
+    sync = SyncPostgresSubmitter(rig.dsn, wakes=False)
+    await PostgresSubmitter(rig.database, wakes=False).submit([submission()])
+    await asyncio.to_thread(sync.submit, [submission()])
+    async with await psycopg.AsyncConnection.connect(rig.dsn) as connection:
+        await PostgresCallersTransactions(wakes=False).submit_in(connection, [submission()])
+    sync.close()
+    assert await rig.count() == 3
+    assert await wakeups.wait(NEVER) == frozenset()
+
+
+async def test_the_flags_are_read_after_the_commit(
+    rig: Rig, wakeups: PostgresWakeups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that becomes idle just after the commit, having looked just before it, is told."""
+    answer = PostgresSubmitter._answers
+
+    async def then_idle(
+        submitter: PostgresSubmitter, submissions: Sequence[Submission]
+    ) -> Sequence[Submitted]:
+        answers = await answer(submitter, submissions)
+        await wakeups.set_idle(True)
+        return answers
+
+    monkeypatch.setattr(PostgresSubmitter, "_answers", then_idle)
+    await rig.submit(submission())
+    assert await wakeups.wait(SOON) == {QUEUE}
+
+
+async def test_many_submits_at_once_wake_for_each_queue(rig: Rig, wakeups: PostgresWakeups) -> None:
+    """However many share a look at the flags, no queue is forgotten."""
+    await wakeups.set_idle(True)
+    await asyncio.gather(*(rig.submit(submission(queue=name)) for name in [QUEUE] * 20 + ["mail"] * 20))
+    heard = set(await wakeups.wait(SOON))
+    while heard != {QUEUE, "mail"}:
+        heard |= await wakeups.wait(SOON)
+
+
+async def test_a_session_that_dies_after_the_commit_leaves_the_submit_a_success(
+    rig: Rig, proxy: Proxy, wakeups: PostgresWakeups
+) -> None:
+    """The link is cut between the commit and the answer to the wake-up: the job is there, and its submitter knows."""
+    await wakeups.set_idle(True)
+    async with rig_over(proxy.dsn) as far:
+        proxy.trouble("SELECT pg_notify", Trouble.REPLY_LOST)
+        [answer] = await far.submit(submission())
+        assert proxy.struck.is_set()
+    assert (await rig.job(answer.job_id)).job_id == answer.job_id
+    assert await rig.count() == 1
+
+
+async def test_a_wake_up_waits_for_no_disk_and_changes_nothing_else(
+    rig: Rig, wakeups: PostgresWakeups
+) -> None:
+    """B114: A notification holds a lock of the whole cluster until its commit is over; the session stays durable."""
+    await wakeups.set_idle(True)
+    async with await psycopg.AsyncConnection.connect(rig.dsn, autocommit=True) as connection:
+        hint = waking.waking("fencepost").to_idle(queues=[QUEUE])
+        during = hint.statement.sql.replace(
+            "SELECT pg_notify(", "SELECT current_setting('synchronous_commit'), pg_notify("
+        )
+        cursor = await connection.execute(during.encode(), hint.values)
+        assert [mode for mode, _ in await cursor.fetchall()] == ["off"]
+        cursor = await connection.execute("SHOW synchronous_commit")
+        assert await cursor.fetchone() == ("on",)
+    assert await wakeups.wait(SOON) == {QUEUE}
 
 
 async def test_the_flag_is_taken_back(rig: Rig, wakeups: PostgresWakeups) -> None:
