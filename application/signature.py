@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
-from attrs import frozen
+from attrs import field, frozen
 
 from ..domain.errors import InvalidInput
 from .annotations import BadHandler, annotations, takes_context
 
 __all__ = ["BadHandler", "Signature", "signature"]
 
+_PLAIN = (str, int, float, bool)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _FIRST = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _PLACE = re.compile(r"^(?P<rule>.*) - at `\$(?P<path>\S+)`$", re.DOTALL)
@@ -25,6 +26,12 @@ class Signature:
 
     parameters: Mapping[str, inspect.Parameter]
     annotations: Mapping[str, Any]
+    _as_they_are: Mapping[str, type] = field(init=False)
+    """The arguments whose JSON values are taken as they are when they are of this very type."""
+
+    @_as_they_are.default
+    def _plain(self) -> Mapping[str, type]:
+        return {name: kind for name, kind in self.annotations.items() if kind in _PLAIN}
 
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the payload of a call: JSON values by argument name.
@@ -52,8 +59,13 @@ class Signature:
 
     def bind(self, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments a payload stands for; raises InvalidInput for unknown, missing or wrong ones."""
-        self._check_names(payload)
-        return {name: self._as_argument(name, value) for name, value in payload.items()}
+        if payload.keys() != self.parameters.keys():
+            self._check_names(payload)
+        plain = self._as_they_are
+        return {
+            name: value if type(value) is plain.get(name) else self._as_argument(name, value)
+            for name, value in payload.items()
+        }
 
     def _by_name(self, args: tuple[Any, ...]) -> dict[str, Any]:
         names = [

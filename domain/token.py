@@ -1,10 +1,9 @@
 """The fencing token: which claim of which job is speaking."""
 
-from attrs import frozen
+from typing import NamedTuple
 
 
-@frozen
-class Token:
+class Token(NamedTuple):
     """The right to report on one attempt; ``attempt`` grows with each claim, ``claim_id`` names the claim call.
 
     ``claim_id`` tells apart two grants of the same attempt number after an asynchronous failover forgot one.

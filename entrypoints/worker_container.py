@@ -2,7 +2,7 @@
 
 from ..adapters.executors.coroutines import CoroutineExecutor
 from ..adapters.executors.threads import ThreadExecutor
-from ..adapters.postgres.database import Database
+from ..adapters.postgres.database import RepeatingDatabase
 from ..adapters.postgres.job_store import PostgresJobStore
 from ..adapters.postgres.queue_store import PostgresQueueStore
 from ..adapters.postgres.transactions import PostgresTransactions
@@ -30,7 +30,7 @@ class WorkerContainer(Container):
 
     transactions = providers.Singleton(PostgresTransactions, Container.dsn, Container.database)
     single = providers.Factory(
-        Database,
+        RepeatingDatabase,
         Container.dsn,
         schema=Container.settings.provided.schema,
         pool_size=1,

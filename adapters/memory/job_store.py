@@ -32,7 +32,7 @@ class MemoryJobStore:
             pending = [job for job in self._database.jobs.values() if _wanted(job, request)]
             due = [job for job in pending if matching_rule(job, command, now) and self._free(job)]
             taken = sorted(due, key=_claim_order)[: request.limit]
-            later = [job.run_at - now for job in pending if job.run_at > now]
+            later = [job.run_at - now for job in pending if job.run_at > now and len(taken) < request.limit]
             for job in taken:
                 self._apply(job, command, now)
             jobs = [_claimed(self._database.jobs[job.job_id]) for job in taken]

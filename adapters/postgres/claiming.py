@@ -1,25 +1,25 @@
 """Claiming: one statement, one round trip."""
 
+from datetime import datetime, timedelta
 from functools import cache
 
+from attrs import frozen
 from sqlalchemy import text
 
-from ...application.ports.job_store import Claimed, ClaimedJob, ClaimRequest
-from ...domain.limits import PRIORITY_MAX, PRIORITY_MIN
+from ...application.ports.job_store import ClaimedJob, ClaimRequest
 from ...domain.token import Token
 from ...domain.vocabulary import CommandName, State
-from .arrays import texts
+from .arrays import numbers, texts, words
+from .frontier import FULL, LEVELS, MARGIN, Place, Scan
 from .pipeline import names, pipeline
 from .query import Query, Row, Rows, Statement
 from .transitions_sql import CLOCK, Transitions
 
-_LEVELS = ", ".join(f"({priority})" for priority in range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))
 _FORESIGHT = 100
 """Rows of other types looked at for the next job due; beyond them a worker wakes up to look again."""
-_JOB = "job_id, attempt, type, queue, payload, failures, max_attempts, timeout, lease, effect_key, run_at, claim_id"
-_MORE = (
-    ", j.priority, j.type, j.queue, CAST(j.payload AS text), j.max_attempts, j.timeout, j.lease, j.effect_key"
-)
+_LEVELS = f"CAST('{{{','.join(map(str, LEVELS))}}}' AS smallint[])"
+_JOB = "job_id, attempt, type, payload, failures, max_attempts, timeout, lease, effect_key, run_at"
+_MORE = ", j.priority, j.type, CAST(j.payload AS text), j.max_attempts, j.timeout, j.lease, j.effect_key"
 _CLAIM = Transitions(
     frozenset({CommandName.CLAIM}),
     constants={
@@ -33,9 +33,11 @@ _CLAIM = Transitions(
 def _claim(schema: str) -> Statement:
     """Return the statement that claims.
 
-    The queue's row is locked first, which makes a pause exact. The levels of priority are walked from the highest, and
-    lower ones only when higher ones run dry: PostgreSQL produces, and so locks, no more rows than the outer limit
-    asks for. As sub-selects, clock and queue are conditions of the index. The search for what is due later is as lazy.
+    The queue's row is locked first, which makes a pause exact. The levels of priority are walked from the highest, each
+    from its frontier, and lower ones only when higher ones run dry: PostgreSQL produces, and so locks, no more rows
+    than the outer limit asks for. As sub-selects, clock and queue are conditions of the index. What is due later is
+    looked for as lazily, and not at all when the limit was reached. The first row is no job: its run_at is the clock,
+    its lease the wait.
     """
     of = names(schema)
     level = f"""
@@ -47,16 +49,21 @@ def _claim(schema: str) -> Statement:
 WITH open_queue AS MATERIALIZED (
     SELECT name FROM {of.queues} WHERE name = CAST(:queue AS text) AND paused_at IS NULL FOR KEY SHARE
 ), clock AS MATERIALIZED (
-    SELECT {CLOCK} AS at FROM (SELECT count(*) FROM open_queue) AS after_the_lock
+    SELECT {CLOCK} AS at, {CLOCK} - CAST(:margin AS interval) AS margin
+    FROM (SELECT count(*) FROM open_queue) AS after_the_lock
 ), held AS MATERIALIZED (
-    SELECT due.job_id FROM (VALUES {_LEVELS}) AS level (priority)
-    CROSS JOIN LATERAL (
-        SELECT j.job_id{level}
+    SELECT due.tid, due.job_id FROM (
+        SELECT f.priority, least(f.run_at, (SELECT margin FROM clock)) AS run_at,
+               CASE WHEN f.run_at > (SELECT margin FROM clock) THEN 0 ELSE f.job_id END AS job_id
+        FROM unnest({_LEVELS}, CAST(:run_ats AS timestamptz[]), CAST(:job_ids AS bigint[]))
+            AS f (priority, run_at, job_id)
+    ) AS level CROSS JOIN LATERAL (
+        SELECT j.ctid AS tid, j.job_id{level} AND (j.run_at, j.job_id) > (level.run_at, level.job_id)
           AND {_CLAIM.guard(job="j", now="(SELECT at FROM clock)")} AND j.type = ANY (CAST(:types AS text[]))
         ORDER BY j.run_at, j.job_id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
     ) AS due LIMIT CAST(:limit AS integer)
 ), {pipeline(of, _CLAIM, returning=_MORE)}, later AS (
-    SELECT min(soonest.run_at) - (SELECT at FROM clock) AS wait FROM (VALUES {_LEVELS}) AS level (priority)
+    SELECT min(soonest.run_at) - (SELECT at FROM clock) AS wait FROM unnest({_LEVELS}) AS level (priority)
     CROSS JOIN LATERAL (
         SELECT near.run_at FROM (
             SELECT j.run_at, j.type, row_number() OVER (ORDER BY j.run_at) AS number{level}
@@ -65,9 +72,13 @@ WITH open_queue AS MATERIALIZED (
         WHERE near.type = ANY (CAST(:types AS text[])) OR near.number = {_FORESIGHT}
         ORDER BY near.run_at LIMIT 1
     ) AS soonest
+    WHERE (SELECT count(*) FROM held) < CAST(:limit AS integer)
 )
-SELECT later.wait, {_JOB.replace("claim_id", "CAST(claim_id AS text)")} FROM later LEFT JOIN moved ON true
-ORDER BY priority DESC, run_at, job_id
+SELECT NULL AS priority, NULL AS job_id, NULL AS attempt, NULL AS type, NULL AS payload, NULL AS failures,
+       NULL AS max_attempts, NULL AS timeout, wait AS lease, NULL AS effect_key, (SELECT at FROM clock) AS run_at
+FROM later
+UNION ALL SELECT priority, {_JOB} FROM moved
+ORDER BY priority DESC NULLS FIRST, run_at, job_id
 """),
         writes=True,
     )
@@ -76,23 +87,26 @@ ORDER BY priority DESC, run_at, job_id
 @cache
 def _claimed_by(schema: str) -> Statement:
     """Return the statement that finds what one claim call still runs, among the few running jobs."""
-    columns = _JOB.replace("payload", "CAST(payload AS text)").replace("claim_id", "CAST(claim_id AS text)")
     return Statement(
         text(f"""
-SELECT {columns} FROM {names(schema).jobs}
+SELECT queue, {_JOB.replace("payload", "CAST(payload AS text)")} FROM {names(schema).jobs}
 WHERE state = '{State.RUNNING}' AND claim_id = CAST(:claim_id AS uuid) ORDER BY job_id
 """)
     )
 
 
-def claim_query(schema: str, request: ClaimRequest, now: object) -> Query:
-    """Return the claim for one request."""
+def claim_query(schema: str, request: ClaimRequest, now: object, scan: Scan = FULL) -> Query:
+    """Return the claim for one request, beginning where ``scan`` says."""
     origin = request.origin
+    places = [scan.places.get(level) for level in LEVELS]
     return _claim(schema)(
         now=now,
         queue=request.queue,
         types=texts(sorted(request.types)),
         limit=request.limit,
+        margin=MARGIN,
+        run_ats=words(["-infinity" if place is None else place[0].isoformat() for place in places]),
+        job_ids=numbers([0 if place is None else place[1] for place in places]),
         claim_id=request.claim_id,
         actor=origin.actor,
         request_id=origin.request_id,
@@ -106,24 +120,24 @@ def claimed_by_query(schema: str, claim_id: str) -> Query:
     return _claimed_by(schema)(claim_id=claim_id)
 
 
-def claimed(rows: Rows) -> Claimed:
-    """Return the answer of a claim; without jobs there is one row, for the wait."""
-    jobs = [job(row[1:]) for row in rows if row[1] is not None]
-    return Claimed(jobs, rows[0][0])
+@frozen
+class Answer:
+    """A claim's rows, read: the jobs, where each was found, the database's clock, and the wait for the next job due."""
+
+    jobs: list[ClaimedJob]
+    found: list[tuple[int, Place]]
+    clock: datetime
+    wait: timedelta | None
 
 
-def job(row: Row) -> ClaimedJob:
+def answer(request: ClaimRequest, rows: Rows) -> Answer:
+    """Read what a claim returned."""
+    [_, _, _, _, _, _, _, _, wait, _, clock], *claimed = rows
+    jobs = [job(row[1:], request.queue, request.claim_id) for row in claimed]
+    return Answer(jobs, [(row[0], (row[10], row[1])) for row in claimed], clock, wait)
+
+
+def job(row: Row, queue: str, claim_id: str) -> ClaimedJob:
     """Return one claimed job."""
-    job_id, attempt, type_, queue, payload, failures, most, timeout, lease, effect_key, run_at, claim_id = row
-    return ClaimedJob(
-        token=Token(job_id, attempt, claim_id),
-        type=type_,
-        queue=queue,
-        payload=payload,
-        failures=failures,
-        max_attempts=most,
-        timeout=timeout,
-        lease=lease,
-        effect_key=effect_key,
-        run_at=run_at,
-    )
+    job_id, attempt, type_, *more = row
+    return ClaimedJob(Token(job_id, attempt, claim_id), type_, queue, *more)

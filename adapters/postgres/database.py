@@ -30,6 +30,8 @@ class Database:
     ``pooled`` says that a transaction pooler such as PgBouncer is in between.
     """
 
+    generic_plans = False
+
     def __init__(
         self,
         dsn: str,
@@ -42,11 +44,12 @@ class Database:
         pooled: bool = False,
     ) -> None:
         """Connect to nothing yet."""
-        self.connector = Connector(dsn, application_name, timeouts or Timeouts(), pooled)
+        self.connector = Connector(dsn, application_name, timeouts or Timeouts(), pooled, self.generic_plans)
         self.schema = schema
         self.tables = tables(schema)
         self._clock = clock
         self._pool = Pool(self.connector, pool_size)
+        self._farewells: list[Callable[[], Awaitable[None]]] = []
 
     async def open(self) -> None:
         """Try that the database can be reached; raises Unavailable. Using it unopened is fine, too."""
@@ -55,7 +58,13 @@ class Database:
 
     async def close(self) -> None:
         """Close the connections; those in use are closed when they come back."""
+        for farewell in self._farewells:
+            await farewell()
         await self._pool.close()
+
+    def before_close(self, farewell: Callable[[], Awaitable[None]]) -> None:
+        """Let somebody end what is still under way before the connections are closed."""
+        self._farewells.append(farewell)
 
     def moment(self) -> datetime | None:
         """Return the value of ``:now`` in statements: None lets the database read its clock."""
@@ -129,6 +138,12 @@ class Database:
             await connection.execute(LOCALLY, self.connector.setting_arrays)
 
 
+class RepeatingDatabase(Database):
+    """For a loop that runs the same few statements over and over: each is planned once."""
+
+    generic_plans = True
+
+
 @asynccontextmanager
 async def _translating(outcome: Outcome) -> AsyncIterator[None]:
     try:
@@ -145,11 +160,11 @@ def _single(query: Query) -> Plan[Rows]:
 
 
 async def _fetched(connection: psycopg.AsyncConnection[Any], query: Query) -> Rows:
-    async with connection.cursor(binary=True) as cursor:
+    async with psycopg.AsyncRawCursor(connection) as cursor:
         if isinstance(query, CopyIn):
-            async with cursor.copy(query.statement.sql) as copy:
+            async with cursor.copy(query.statement.raw) as copy:
                 for block in query.blocks:
                     await copy.write(block)
             return ()
-        await cursor.execute(query.statement.sql, query.values)
+        await cursor.execute(query.statement.raw, query.numbered, binary=True)
         return await cursor.fetchall() if cursor.description is not None else ()

@@ -1,6 +1,7 @@
 """The write side of jobs on PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 
 from ...application.ports.job_store import Claimed, ClaimedJob, ClaimRequest, LeaseAnswer
 from ...domain.commands import Operation, Report
@@ -9,6 +10,7 @@ from ...domain.token import Token
 from ...domain.vocabulary import Verdict
 from . import claiming, leases
 from .database import Database
+from .frontier import SHARE, Frontier
 from .identity import known_form
 from .judging import judge
 from .operating import operate
@@ -19,24 +21,46 @@ from .rousing import rouse
 class PostgresJobStore:
     """Implements the port ``JobStore``."""
 
-    def __init__(self, database: Database) -> None:
-        """Work on this database; each call is one transaction, claims and reports may overlap."""
+    def __init__(
+        self, database: Database, *, full_scans: float = SHARE, monotonic: Callable[[], float] = monotonic
+    ) -> None:
+        """Work on this database; each call is one transaction, claims and reports may overlap.
+
+        ``full_scans`` is the share of the time in which claims may walk their index from its start: see ``frontier``;
+        with 1 they always do.
+        """
         self._database = database
         self._schema = database.schema
+        self._full_scans, self._monotonic = full_scans, monotonic
+        self._frontiers: dict[tuple[str, frozenset[str]], Frontier] = {}
 
     async def claim(self, request: ClaimRequest) -> Claimed:
-        """Claim in one statement."""
-        query = claiming.claim_query(self._schema, request, self._database.moment())
-        answer = claiming.claimed(await self._database.execute(query))
+        """Claim in one statement, from the frontier or from the start."""
+        frontier = self._frontier(request)
+        scan = frontier.scan()
+        query = claiming.claim_query(self._schema, request, self._database.moment(), scan)
+        sent = self._monotonic()
+        try:
+            rows = await self._database.execute(query)
+        finally:
+            frontier.scanned(scan, self._monotonic() - sent)
+        answer = claiming.answer(request, rows)
         assert len(answer.jobs) <= request.limit
-        return answer
+        frontier.found(answer.found, request.limit, answer.clock)
+        return Claimed(answer.jobs, answer.wait if scan.full else frontier.patience(answer.wait))
+
+    def _frontier(self, request: ClaimRequest) -> Frontier:
+        key = request.queue, request.types
+        if key not in self._frontiers:
+            self._frontiers[key] = Frontier(self._monotonic, self._full_scans)
+        return self._frontiers[key]
 
     async def claimed_by(self, claim_id: str) -> Sequence[ClaimedJob]:
         """Look a claim up whose outcome is unknown."""
         if known_form(claim_id) is None:
             return ()
         rows = await self._database.execute(claiming.claimed_by_query(self._schema, claim_id))
-        return [claiming.job(row) for row in rows]
+        return [claiming.job(row, queue, claim_id) for queue, *row in rows]
 
     async def report(self, reports: Sequence[Report]) -> Sequence[Verdict]:
         """Apply what matches in one statement; judge the rest from history, in a transaction of its own."""

@@ -64,7 +64,7 @@ def _reap(schema: str) -> Statement:
     return Statement(
         text(f"""
 WITH held AS MATERIALIZED (
-    SELECT {kept} FROM {of.jobs} AS j
+    SELECT j.ctid AS tid, {kept} FROM {of.jobs} AS j
     WHERE j.state = '{_EXPIRE.source}' AND {_EXPIRE.guard(job="j", now=f"(SELECT {CLOCK})")}
     ORDER BY j.job_id LIMIT CAST(:limit AS integer) FOR UPDATE SKIP LOCKED
 ), {pipeline(of, _EXPIRE, extra=draw, returning=", j.queue")}

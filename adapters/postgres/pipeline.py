@@ -24,8 +24,10 @@ def names(schema: str) -> Names:
 def pipeline(of: Names, transitions: Transitions, *, extra: str = "", returning: str = "") -> str:
     """Return the nodes after ``held``.
 
-    The clock is read in a node that reads the locked rows, so never before the lock was there. ``extra`` adds columns
-    to ``ruled``, ``returning`` to ``moved``.
+    The clock is read in a node that reads the locked rows, so never before the lock was there. The rows are updated
+    where ``held`` found them, by their ``tid``: no other plan is possible, and no second way through an index. A row
+    that was changed between the statement's snapshot and the lock is left as it is. ``extra`` adds columns to
+    ``ruled``, ``returning`` to ``moved``.
     """
     event = transitions.event
     return f"""
@@ -33,7 +35,7 @@ ruled AS MATERIALIZED (
     SELECT h.*, {CLOCK} AS at, {transitions.ruling} AS rule{extra} FROM held AS h
 ), moved AS (
     UPDATE {of.jobs} AS j SET {transitions.assignments}
-    FROM ruled AS h WHERE j.job_id = h.job_id AND h.rule IS NOT NULL
+    FROM ruled AS h WHERE j.ctid = h.tid AND h.rule IS NOT NULL
     RETURNING {_outcome(transitions)}{returning}
 ), logged AS (
     INSERT INTO {of.job_events} ({", ".join(event)})

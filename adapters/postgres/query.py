@@ -1,5 +1,6 @@
 """Statements apart from their execution: one plan runs on any connection, ours or the caller's, async or sync."""
 
+import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -15,12 +16,24 @@ Rows = Sequence[Row]
 
 _DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 _WRITING = {"insert", "update", "delete"}
+_PLACE = re.compile(r"%\((\w+)\)s|%%")
 
 
 def _compiled(core: Executable) -> tuple[str, Mapping[str, Any]]:
     assert isinstance(core, ClauseElement)
     compiled = core.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
     return str(compiled), {name: value for name, value in compiled.params.items() if value is not None}
+
+
+def _numbered(sql: str) -> tuple[str, tuple[str, ...]]:
+    """Return the text with PostgreSQL's own placeholders, and the names they stand for."""
+    numbers: dict[str, int] = {}
+
+    def number(place: re.Match[str]) -> str:
+        name = place[1]
+        return f"${numbers.setdefault(name, len(numbers) + 1)}" if name else "%"
+
+    return _PLACE.sub(number, sql), tuple(numbers)
 
 
 def _writes(core: Executable) -> bool:
@@ -32,16 +45,20 @@ def _writes(core: Executable) -> bool:
 class Statement:
     """A Core statement compiled once to psycopg's SQL; ``core`` is for a caller's SQLAlchemy connection.
 
+    ``raw`` is the same with numbered placeholders, for psycopg's raw cursors: others read the text again at each
+    execution, which for our statements takes longer than sending them. ``names`` has its parameters in order.
+
     ``writes`` decides what a lost connection means: nothing for a read, an unknown outcome for the rest. Give it where
     the statement's text does not tell, as when it calls a function that writes.
     """
 
-    __slots__ = ("core", "defaults", "sql", "writes")
+    __slots__ = ("core", "defaults", "names", "raw", "sql", "writes")
 
     def __init__(self, core: Executable, *, writes: bool | None = None) -> None:
         """Compile ``core``; parameters are its named bindparams, arrays being typed."""
         self.core = core
         self.sql, self.defaults = _compiled(core)
+        self.raw, self.names = _numbered(self.sql)
         self.writes = _writes(core) if writes is None else writes
 
     def __call__(self, **parameters: Any) -> "Query":
@@ -60,6 +77,12 @@ class Query:
     def values(self) -> Mapping[str, Any]:
         """All values the SQL text asks for, those bound when it was built included."""
         return {**self.statement.defaults, **self.parameters}
+
+    @property
+    def numbered(self) -> list[Any]:
+        """The same values, in the order of the placeholders of ``Statement.raw``."""
+        values = self.values
+        return [values[name] for name in self.statement.names]
 
 
 @frozen

@@ -44,8 +44,8 @@ def _result(report: c.Report) -> str | None:
 def _data(report: c.Report) -> str | None:
     """Return what the report tells about itself, as the decider would write it."""
     match report:
-        case c.Succeed(result=str() as result):
-            return json.encode({"result_digest": digest(result)}).decode()
+        case c.Succeed(result=result):
+            return None if result is None else json.encode({"result_digest": digest(result)}).decode()
         case c.Fail(error=error, retry_in=retry_in) if retry_in is not None:
             told = {"error": describe_error(error), "retry_in_us": microseconds(retry_in)}
             return json.encode(told).decode()
@@ -71,7 +71,9 @@ COLUMNS: Mapping[str, Column] = {
     "wait_us": Column("bigint", _wait, numbers),
     "data": Column("text", _data, texts),
     "result": Column("text", _result, texts),
-    "started_at": Column("timestamptz", lambda r: r.times and r.times.started_at.isoformat(), words),
+    "started_at": Column(
+        "float8", lambda report: report.times and report.times.started_at.timestamp(), numbers
+    ),
     "ran_us": Column("bigint", lambda r: r.times and microseconds(r.times.ran), numbers),
     **{
         name: Column("text", lambda report, name=name: getattr(report.origin, name), texts)  # type: ignore[misc]
@@ -105,10 +107,10 @@ def _report(schema: str, shape: Shape) -> Statement:
     return Statement(
         text(f"""
 WITH held AS MATERIALIZED (
-    SELECT {columns_of("j", kept)}, {columns_of("r", transitions.given)}
+    SELECT j.tid, {columns_of("j", kept)}, {columns_of("r", transitions.given)}
     FROM unnest({arrays}) AS r ({", ".join(kinds)})
     CROSS JOIN LATERAL (
-        SELECT {columns_of("j", kept)} FROM {of.jobs} AS j
+        SELECT j.ctid AS tid, {columns_of("j", kept)} FROM {of.jobs} AS j
         WHERE j.job_id = r.job_id AND (j.state || '') = '{transitions.source}'
           AND {transitions.guard(job="j", given="r")}
         FOR UPDATE SKIP LOCKED

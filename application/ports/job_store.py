@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from attrs import frozen
 
@@ -22,8 +22,7 @@ class ClaimRequest:
     origin: Origin
 
 
-@frozen(kw_only=True)
-class ClaimedJob:
+class ClaimedJob(NamedTuple):
     """What a worker needs to run one attempt; ``payload`` is JSON text, not yet decoded."""
 
     token: Token
@@ -40,9 +39,10 @@ class ClaimedJob:
 
 @frozen
 class Claimed:
-    """The answer to a claim: the jobs in claim order, and how long until the next job not yet due is due.
+    """The answer to a claim: the jobs in claim order, and how long until asking again may find more without a wake-up.
 
-    ``next_due_in`` is measured on the database's clock; None when no later job is known.
+    ``next_due_in`` is measured on the database's clock; None when no later job is known, or as many jobs as were asked
+    for were claimed.
     """
 
     jobs: Sequence[ClaimedJob]

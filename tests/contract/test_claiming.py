@@ -50,14 +50,15 @@ async def test_a_job_is_due_at_its_run_at_and_not_before(stores: Stores, clock: 
 
 
 async def test_the_next_due_time_is_that_of_the_queue_and_the_types(stores: Stores) -> None:
-    """Jobs of other queues and types do not wake a worker."""
+    """Jobs of other queues and types do not wake a worker; after as many as were asked for, it claims again anyway."""
     await submit(stores, type="foreign", delay=SECOND)
     await submit(stores, queue="elsewhere", delay=SECOND)
     await submit(stores, delay=5 * SECOND)
     await submit(stores)
     await submit(stores)
-    first = await claim(stores, limit=1)
-    assert (len(first.jobs), first.next_due_in) == (1, 5 * SECOND)
+    full, short = await claim(stores, limit=1), await claim(stores, limit=2)
+    assert (len(full.jobs), full.next_due_in) == (1, None)
+    assert (len(short.jobs), short.next_due_in) == (1, 5 * SECOND)
 
 
 async def test_a_claimed_job_carries_what_a_worker_needs(stores: Stores) -> None:

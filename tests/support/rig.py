@@ -50,7 +50,7 @@ class Rig:
         self.dsn = dsn
         self.database = Database(dsn, pool_size=pool_size)
         self.submitter = PostgresSubmitter(self.database)
-        self.jobs = PostgresJobStore(self.database)
+        self.jobs = PostgresJobStore(self.database, full_scans=1)
         self.reader = PostgresJobReader(self.database)
         self.log = PostgresEventLog(self.database)
         self.queues = PostgresQueueStore(self.database)

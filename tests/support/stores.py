@@ -100,7 +100,7 @@ async def postgres_stores(dsn: str, clock: Clock) -> AsyncIterator[Stores]:
     try:
         yield Stores(
             f"PostgreSQL {await _version(dsn)}",
-            PostgresJobStore(database),
+            PostgresJobStore(database, full_scans=1),
             PostgresSubmitter(database),
             PostgresJobReader(database),
             PostgresEventLog(database),

@@ -38,7 +38,7 @@ CREATE TABLE {schema}.jobs (
     CHECK (least(submitted_at, lease_expires_at, cancel_requested_at) >= '1970-01-01 00:00:00+00'),
     CHECK (greatest(submitted_at, lease_expires_at, cancel_requested_at) < '10000-01-01 00:00:00+00'),
     CHECK (least(timeout, lease) > '0' AND greatest(timeout, lease) <= '36600 days')
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
         autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX jobs_due ON {schema}.jobs (queue, priority DESC, run_at, job_id) WHERE state = 'pending';

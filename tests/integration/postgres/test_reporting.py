@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from attrs import evolve
 
 from fencepost.domain import commands as c
 from fencepost.domain.token import Token
@@ -62,7 +61,7 @@ async def test_a_repeated_report_waits_for_nobody_and_learns_its_first_answer(ri
     failed = c.Fail(origin=WORKER, token=token, error=c.JobError("E"))
     assert await rig.jobs.report([success(token)()]) == [Verdict.ALREADY_APPLIED]
     assert await rig.jobs.report([failed]) == [Verdict.REFUSED]
-    assert await rig.jobs.report([success(evolve(token, job_id=99))()]) == [Verdict.GONE]
+    assert await rig.jobs.report([success(token._replace(job_id=99))()]) == [Verdict.GONE]
     assert [event.data["command"] for event in await rig.log.evidence(token.job_id)] == ["fail"]
 
 
@@ -80,7 +79,7 @@ async def test_evidence_is_left_once_and_only_for_tokens_that_were_granted(rig: 
     """Eight late reports at once leave one row; an invented claim id leaves none."""
     token = await rig.claimed()
     await rig.jobs.operate([token.job_id], c.Revoke(origin=USER))
-    for stale in (token, evolve(token, claim_id=str(uuid4())), evolve(token, claim_id="invented")):
+    for stale in (token, token._replace(claim_id=str(uuid4())), token._replace(claim_id="invented")):
         for many in await asyncio.gather(*[rig.jobs.report([success(stale)()]) for _ in range(8)]):
             assert set(many) <= {Verdict.REFUSED, Verdict.BUSY}
     assert await rig.jobs.report([success(token)()]) == [Verdict.REFUSED]

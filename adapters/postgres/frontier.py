@@ -1,0 +1,80 @@
+"""Where a worker's next claim begins: behind what it claimed last, but for a full scan now and then.
+
+While any transaction in the cluster holds an old snapshot, dead versions of claimed jobs stay in the index, and a scan
+from the start walks over every one of them. A hint, never truth: what lies behind the frontier (late commits, jobs
+that went back, rows that were locked) is found by the full scans, which are kept to a share of the time.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from attrs import define, field, frozen
+
+from ...domain.limits import PRIORITY_MAX, PRIORITY_MIN
+
+LEVELS = tuple(range(PRIORITY_MAX, PRIORITY_MIN - 1, -1))
+"""All priorities, in claim order."""
+MARGIN = timedelta(milliseconds=50)
+"""How far behind the clock a frontier stays: a submit becomes visible some milliseconds after its run_at."""
+SHARE = 0.05
+"""The most that full scans take of the time, unless told otherwise."""
+
+Place = tuple[datetime, int]
+"""The run_at and job_id after which a level of priority is continued."""
+
+
+@frozen
+class Scan:
+    """Where one claim begins on each level of priority; a level not named begins at its start, as all do if full."""
+
+    full: bool
+    places: Mapping[int, Place] = field(factory=dict)
+
+
+FULL = Scan(full=True)
+
+
+@define
+class Frontier:
+    """That of one queue and one set of types; ``monotonic`` gives seconds.
+
+    A full scan comes no sooner than its share allows: after d seconds of one, the next is due d / share seconds later.
+    """
+
+    monotonic: Callable[[], float]
+    share: float = SHARE
+    _places: dict[int, Place] = field(factory=dict)
+    _full_again: float = -math.inf
+
+    def scan(self) -> Scan:
+        """Return where to begin now."""
+        if self.monotonic() >= self._full_again:
+            return FULL
+        return Scan(full=False, places=dict(self._places))
+
+    def scanned(self, scan: Scan, seconds: float) -> None:
+        """Hear how long a scan took, whether it was answered or not."""
+        if scan.full:
+            self._full_again = self.monotonic() + seconds * (1 / self.share - 1)
+
+    def found(self, claimed: Sequence[tuple[int, Place]], limit: int, clock: datetime) -> None:
+        """Hear what a scan claimed, in claim order with each job's priority, and the clock it went by.
+
+        Levels that came back short go on from that clock, so that rows which may not be claimed are not walked again
+        and again. The level on which the limit was reached goes on from its last row, though it be further back than
+        before: there may be more than one batch behind. Lower ones were not looked at.
+        """
+        lowest = claimed[-1][0] if len(claimed) == limit else None
+        dry = clock - MARGIN, 0
+        for priority in LEVELS:
+            if lowest is not None and priority <= lowest:
+                break
+            self._places[priority] = dry
+        if lowest is not None:
+            self._places[lowest] = claimed[-1][1]
+
+    def patience(self, wait: timedelta | None) -> timedelta:
+        """Return how long to wait after a scan from here that found nothing: there may be something behind it."""
+        full_in = timedelta(seconds=max(0.0, self._full_again - self.monotonic()))
+        return full_in if wait is None else min(wait, full_in)
