@@ -1,0 +1,154 @@
+"""Where claims begin: the share of full scans, the place on each level, the margin, and how long to be patient."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from attrs import define
+
+from fencepost.adapters.postgres.frontier import LEVELS, MARGIN, Frontier, Place
+
+NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+DRY = NOW - MARGIN, 0
+
+
+@define
+class Seconds:
+    """A monotonic clock in the test's hands."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        """Read it."""
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Seconds:
+    """The frontier's clock."""
+    return Seconds()
+
+
+@pytest.fixture
+def frontier(clock: Seconds) -> Frontier:
+    """One that may scan in full for a twentieth of the time."""
+    return Frontier(clock, share=0.05)
+
+
+def found(frontier: Frontier, *claimed: tuple[int, Place], limit: int = 2, at: datetime = NOW) -> None:
+    """Let it hear what a scan claimed."""
+    frontier.found(claimed, limit, at)
+
+
+def places(frontier: Frontier) -> dict[int, Place]:
+    """Where it would go on: a full scan is made expensive first, so that the next one is not full."""
+    frontier.scanned(frontier.scan(), 1.0)
+    scan = frontier.scan()
+    assert not scan.full
+    return dict(scan.places)
+
+
+def at(seconds: int, job_id: int = 1) -> Place:
+    """A job that was due so many seconds ago."""
+    return NOW - seconds * SECOND, job_id
+
+
+def test_the_first_scan_is_full(frontier: Frontier) -> None:
+    """A new worker knows nothing, and begins at the start of every level."""
+    scan = frontier.scan()
+    assert (scan.full, dict(scan.places)) == (True, {})
+
+
+def test_full_scans_take_no_more_than_their_share(frontier: Frontier, clock: Seconds) -> None:
+    """After one that took 2 s the next may begin 38 s later: 2 of 40 s are a twentieth."""
+    frontier.scanned(frontier.scan(), 2.0)
+    clock.now += 37.9
+    assert not frontier.scan().full
+    clock.now += 0.2
+    assert frontier.scan().full
+
+
+def test_a_full_scan_that_cost_nothing_is_followed_by_another(frontier: Frontier) -> None:
+    """On a healthy table practically every claim looks at everything."""
+    frontier.scanned(frontier.scan(), 0.0)
+    assert frontier.scan().full
+
+
+def test_a_full_scan_that_was_given_up_counts_too(frontier: Frontier, clock: Seconds) -> None:
+    """What it took is waited for although it found nothing, and the place is what it was."""
+    found(frontier, (5, at(9)), (5, at(8)))
+    frontier.scanned(frontier.scan(), 7.5)
+    clock.now += 142
+    scan = frontier.scan()
+    assert (scan.full, scan.places[5]) == (False, at(8))
+    clock.now += 1
+    assert frontier.scan().full
+
+
+def test_scans_from_the_frontier_are_not_counted(frontier: Frontier, clock: Seconds) -> None:
+    """However long they take, the full scan comes when it was due."""
+    frontier.scanned(frontier.scan(), 1.0)
+    short = frontier.scan()
+    clock.now += 18
+    frontier.scanned(short, 18.0)
+    clock.now += 1.1
+    assert frontier.scan().full
+
+
+def test_with_the_whole_time_as_its_share_every_scan_is_full(clock: Seconds) -> None:
+    """A share of 1 switches the frontier off."""
+    frontier = Frontier(clock, share=1)
+    frontier.scanned(frontier.scan(), 60.0)
+    assert frontier.scan().full
+
+
+def test_levels_that_came_back_short_go_on_from_the_clock_less_the_margin(frontier: Frontier) -> None:
+    """What became due until then was claimed, or may not be; what is submitted now is not behind it."""
+    found(frontier, (5, at(9)))
+    assert places(frontier) == dict.fromkeys(LEVELS, DRY)
+    assert DRY[0] < NOW
+
+
+def test_the_level_that_reached_the_limit_goes_on_from_its_last_job(frontier: Frontier) -> None:
+    """Higher levels were dry; lower ones were not looked at, and begin where they did."""
+    found(frontier, (7, at(3)), (4, at(9, 40)), (4, at(9, 41)), limit=3)
+    assert places(frontier) == {9: DRY, 8: DRY, 7: DRY, 6: DRY, 5: DRY, 4: at(9, 41)}
+
+
+def test_lower_levels_stay_where_they_were(frontier: Frontier) -> None:
+    """A batch of a higher level does not touch what is known about lower ones."""
+    found(frontier, (3, at(9)), (3, at(8)))
+    found(frontier, (6, at(2)), (6, at(1)), at=NOW + SECOND)
+    later = NOW + SECOND - MARGIN, 0
+    assert places(frontier) == {9: later, 8: later, 7: later, 6: at(1), 5: DRY, 4: DRY, 3: at(8)}
+
+
+def test_a_full_scan_may_bring_a_level_further_back(frontier: Frontier) -> None:
+    """There may be more than one batch behind the frontier."""
+    found(frontier, (5, at(2)), (5, at(1)))
+    found(frontier, (5, at(60, 7)), (5, at(50, 8)))
+    assert places(frontier)[5] == at(50, 8)
+
+
+def test_the_whole_limit_on_the_highest_level_leaves_all_others_alone(frontier: Frontier) -> None:
+    """Strict priorities: nothing is known about the rest."""
+    found(frontier, (9, at(2)), (9, at(1)))
+    assert places(frontier) == {9: at(1)}
+
+
+def test_a_scan_keeps_the_places_it_began_with(frontier: Frontier) -> None:
+    """What is heard while it is on its way does not change it."""
+    frontier.scanned(frontier.scan(), 1.0)
+    scan = frontier.scan()
+    found(frontier)
+    assert dict(scan.places) == {}
+
+
+def test_patience_ends_with_the_next_full_scan(frontier: Frontier, clock: Seconds) -> None:
+    """Something may be behind the frontier, whatever is due before it or after."""
+    frontier.scanned(frontier.scan(), 1.0)
+    assert frontier.patience(None) == 19 * SECOND
+    assert frontier.patience(60 * SECOND) == 19 * SECOND
+    assert frontier.patience(3 * SECOND) == 3 * SECOND
+    clock.now += 30
+    assert frontier.patience(None) == timedelta(0)
