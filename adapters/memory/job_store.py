@@ -28,7 +28,7 @@ class MemoryJobStore:
         command = Claim(origin=request.origin, claim_id=request.claim_id)
         with self._database.transaction() as now:
             if not self._database.is_open(request.queue):
-                return Claimed(())
+                return Claimed((), open=False)
             pending = [job for job in self._database.jobs.values() if _wanted(job, request)]
             due = [job for job in pending if matching_rule(job, command, now) and self._free(job)]
             taken = sorted(due, key=_claim_order)[: request.limit]

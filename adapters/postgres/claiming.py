@@ -17,6 +17,8 @@ from .transitions_sql import CLOCK, Transitions
 
 _FORESIGHT = 100
 """Rows of other types looked at for the next job due; beyond them a worker wakes up to look again."""
+_SEEN = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
+"""No later than the snapshot: a claim that waits for a lock does not see what is submitted meanwhile."""
 _LEVELS = f"CAST('{{{','.join(map(str, LEVELS))}}}' AS smallint[])"
 _JOB = "job_id, attempt, type, payload, failures, max_attempts, timeout, lease, effect_key, run_at"
 _MORE = ", j.priority, j.type, CAST(j.payload AS text), j.max_attempts, j.timeout, j.lease, j.effect_key"
@@ -36,8 +38,9 @@ def _claim(schema: str) -> Statement:
     The queue's row is locked first, which makes a pause exact. The levels of priority are walked from the highest, each
     from its frontier, and lower ones only when higher ones run dry: PostgreSQL produces, and so locks, no more rows
     than the outer limit asks for. As sub-selects, clock and queue are conditions of the index. What is due later is
-    looked for as lazily, and not at all when the limit was reached. The first row is no job: its run_at is the clock,
-    its lease the wait.
+    looked for as lazily, and not at all when the limit was reached. The first row is no job: its attempt is the number
+    of open queues, its failures that of jobs held, its timeout the time the search took, its lease the wait, its run_at
+    the clock.
     """
     of = names(schema)
     level = f"""
@@ -49,7 +52,7 @@ def _claim(schema: str) -> Statement:
 WITH open_queue AS MATERIALIZED (
     SELECT name FROM {of.queues} WHERE name = CAST(:queue AS text) AND paused_at IS NULL FOR KEY SHARE
 ), clock AS MATERIALIZED (
-    SELECT {CLOCK} AS at, {CLOCK} - CAST(:margin AS interval) AS margin
+    SELECT {CLOCK} AS at, {_SEEN} AS seen, {_SEEN} - CAST(:margin AS interval) AS margin, clock_timestamp() AS began
     FROM (SELECT count(*) FROM open_queue) AS after_the_lock
 ), held AS MATERIALIZED (
     SELECT due.tid, due.job_id FROM (
@@ -74,8 +77,10 @@ WITH open_queue AS MATERIALIZED (
     ) AS soonest
     WHERE (SELECT count(*) FROM held) < CAST(:limit AS integer)
 )
-SELECT NULL AS priority, NULL AS job_id, NULL AS attempt, NULL AS type, NULL AS payload, NULL AS failures,
-       NULL AS max_attempts, NULL AS timeout, wait AS lease, NULL AS effect_key, (SELECT at FROM clock) AS run_at
+SELECT NULL AS priority, NULL AS job_id, (SELECT count(*) FROM open_queue) AS attempt, NULL AS type, NULL AS payload,
+       (SELECT count(*) FROM held) AS failures, NULL AS max_attempts,
+       clock_timestamp() - (SELECT began FROM clock) AS timeout, wait AS lease, NULL AS effect_key,
+       (SELECT seen FROM clock) AS run_at
 FROM later
 UNION ALL SELECT priority, {_JOB} FROM moved
 ORDER BY priority DESC NULLS FIRST, run_at, job_id
@@ -122,19 +127,27 @@ def claimed_by_query(schema: str, claim_id: str) -> Query:
 
 @frozen
 class Answer:
-    """A claim's rows, read: the jobs, where each was found, the database's clock, and the wait for the next job due."""
+    """A claim's rows, read: the jobs and where each was found, and what the database says about the search.
+
+    ``held`` jobs were locked: more than were claimed, when some had been changed since the claim's snapshot. Until
+    ``clock`` what was committed was seen. The search took ``took``, without waiting for locks or for the network.
+    """
 
     jobs: list[ClaimedJob]
     found: list[tuple[int, Place]]
+    held: int
     clock: datetime
+    took: timedelta
     wait: timedelta | None
+    open: bool
 
 
 def answer(request: ClaimRequest, rows: Rows) -> Answer:
     """Read what a claim returned."""
-    [_, _, _, _, _, _, _, _, wait, _, clock], *claimed = rows
+    [_, _, is_open, _, _, held, _, took, wait, _, clock], *claimed = rows
     jobs = [job(row[1:], request.queue, request.claim_id) for row in claimed]
-    return Answer(jobs, [(row[0], (row[10], row[1])) for row in claimed], clock, wait)
+    found = [(row[0], (row[10], row[1])) for row in claimed]
+    return Answer(jobs, found, held, clock, took, wait, bool(is_open))
 
 
 def job(row: Row, queue: str, claim_id: str) -> ClaimedJob:

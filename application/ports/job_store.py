@@ -47,6 +47,8 @@ class Claimed:
 
     jobs: Sequence[ClaimedJob]
     next_due_in: timedelta | None = None
+    open: bool = True
+    """Whether the queue exists and is not paused."""
 
 
 @frozen

@@ -1,6 +1,6 @@
 """Appetite: which queues are worth a claim now, and when the next one will be."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from datetime import timedelta
 
 from ..ports.local_time import LocalTime
@@ -15,10 +15,15 @@ class Appetite:
     """A queue that answered a claim with nothing is dry until a wake-up, a due time or the poll says otherwise."""
 
     def __init__(
-        self, queues: Mapping[str, int], room: Callable[[str], int], time: LocalTime, poll: float
+        self,
+        queues: Collection[str],
+        most: Callable[[str], int],
+        room: Callable[[str], int],
+        time: LocalTime,
+        poll: float,
     ) -> None:
-        """Start with no queue dry; ``queues`` gives the slots, ``room`` how many jobs could start now."""
-        self._queues, self._room, self._time, self._poll = queues, room, time, poll
+        """Start with no queue dry; ``most`` tells how many jobs one claim may ask for, ``room`` how many now."""
+        self._queues, self._most, self._room, self._time, self._poll = queues, most, room, time, poll
         self._dry: set[str] = set()
         self._woken: set[str] = set()
         self._due: dict[str, float] = {}
@@ -59,7 +64,12 @@ class Appetite:
     def meagre(self) -> bool:
         """Whether all that could be asked for now is a few jobs, of queues whose many slots are nearly all busy."""
         rooms = [(queue, room) for queue in self._queues if (room := self._room(queue)) > 0]
-        return bool(rooms) and all(room * FEW < self._queues[queue] for queue, room in rooms)
+        return bool(rooms) and all(room * FEW < self._most(queue) for queue, room in rooms)
+
+    @property
+    def sated(self) -> bool:
+        """Whether no queue has room: no wake-up could change anything."""
+        return all(self._room(queue) <= 0 for queue in self._queues)
 
     def patience(self) -> float:
         """Return the seconds until a queue is due or the poll is."""

@@ -72,6 +72,8 @@ class Attempt:
     lease_end: float
     slots: str
     """The queue of the worker whose slot it takes: the one it was claimed from."""
+    sent: float
+    """When its claim was sent."""
     running: Running | None = None
     started: float | None = None
     deadline: float = math.inf

@@ -1,6 +1,6 @@
 """Execution: from a claimed job to a running handler."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..handlers import Handler, Handlers
 from ..ports.executor import Executor
@@ -14,7 +14,7 @@ from .watch import Watch
 
 
 class Execution:
-    """Starts handlers; ``stopping`` hands back whatever still arrives."""
+    """Starts handlers as slots allow; ``stopping`` hands back whatever still arrives."""
 
     def __init__(
         self,
@@ -28,24 +28,62 @@ class Execution:
     ) -> None:
         """Take the collaborators."""
         self._handlers, self._executors, self._services = handlers, executors, services
-        self._ledger, self._endings, self._heartbeats, self._watch = ledger, endings, heartbeats, watch
+        self._ledger, self._prefetch, self._endings = ledger, ledger.prefetch, endings
+        self._heartbeats, self._watch = heartbeats, watch
         self._time: LocalTime = services.time
         self.stopping = False
 
+    def start_all(self, jobs: Sequence[ClaimedJob], queue: str, sent: float) -> None:
+        """Run what one claim brought, in its order."""
+        if jobs:
+            self._prefetch.line(queue).claimed(jobs[-1])
+        for job in jobs:
+            self.start(job, queue, sent)
+
     def start(self, job: ClaimedJob, queue: str, sent: float) -> None:
-        """Run a job claimed from ``queue`` by a call sent at ``sent``, or hand it back when it is too late for that."""
+        """Run a job claimed from ``queue`` by a call sent at ``sent``: now, or as soon as it gets a slot.
+
+        It is handed back when it is too late for that.
+        """
         lease = job.lease.total_seconds()
         handler = self._handlers.get(job.type) or _missing(job)
-        attempt = Attempt(job, handler, self._services, lease, sent + lease, queue)
+        attempt = Attempt(job, handler, self._services, lease, sent + lease, queue, sent)
         self._ledger.hold(attempt)
         self._heartbeats.expect(lease)
         if self.stopping or self._time.monotonic() >= attempt.lease_end:
             self._endings.release(attempt)
-            return
+        elif self._ledger.free(queue) > 0:
+            self._run(attempt)
+        else:
+            self._prefetch.line(queue).waiting.append(attempt)
+
+    def vacated(self, ended: Attempt) -> None:
+        """Give the slot of an attempt that has ended to the job that waits for one."""
+        line = self._prefetch.line(ended.slots)
+        line.ended(ended, self._time)
+        if line.waiting and self._ledger.free(ended.slots) > 0:
+            self._run(line.waiting.popleft())
+
+    def hand_back_stale(self) -> None:
+        """Hand back what has waited for a slot for too long: another worker may have one."""
+        for attempt in self._prefetch.stale(self._time.monotonic()):
+            self._endings.release(attempt)
+
+    @property
+    def stale_in(self) -> float:
+        """Seconds until something has waited for too long."""
+        return self._prefetch.stale_at - self._time.monotonic()
+
+    def hand_back(self, queue: str | None = None) -> None:
+        """Hand back all that waits for a slot of a queue, or of any."""
+        for attempt in self._prefetch.clear(queue):
+            self._endings.release(attempt)
+
+    def _run(self, attempt: Attempt) -> None:
         self._ledger.occupy(attempt)
         self._watch.expect(attempt.lease_end)
         try:
-            attempt.running = self._executors[handler.executor].start(attempt)
+            attempt.running = self._executors[attempt.handler.executor].start(attempt)
         except Exception as error:  # noqa: BLE001  for instance no more threads: the others must not suffer
             self._endings.ended(attempt, None, error)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ...domain.limits import LEASE_MIN
@@ -14,7 +14,9 @@ from .appetite import LINGER, Appetite
 from .backoff import Backoff
 from .bell import Bell
 from .claiming import Claiming
+from .execution import Execution
 from .portion import Portion
+from .rooms import Rooms
 from .settings import WorkerSettings
 
 _log = logging.getLogger(__name__)
@@ -26,7 +28,7 @@ BUSY_ROUNDS = 3
 
 
 class Fetching:
-    """One loop over all queues; ``start`` takes each claimed job, its queue and when the claim was sent."""
+    """One loop over all queues."""
 
     def __init__(
         self,
@@ -36,13 +38,13 @@ class Fetching:
         time: LocalTime,
         backoff: Backoff,
         bell: Bell,
-        room: Callable[[str], int],
+        rooms: Rooms,
     ) -> None:
-        """Take the collaborators; ``connect`` brings the rest."""
+        """Take the collaborators; ``run`` brings the rest."""
         self._settings, self._queues, self._wakeups, self._time = settings, queues, wakeups, time
         self._backoff, self._bell = backoff, bell
         self._poll = settings.fallback_poll.total_seconds()
-        self._appetite = Appetite(_helpings(settings), room, time, self._poll)
+        self._appetite = Appetite(settings.queues, rooms.most, rooms.now, time, self._poll)
         self._portion = Portion(settings.batch)
         self._listener: asyncio.Task[None] | None = None
         self._idle = False
@@ -64,12 +66,12 @@ class Fetching:
         self._appetite.wake((queue,))
         self._bell.ring()
 
-    async def run(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> None:
+    async def run(self, claiming: Claiming, execution: Execution) -> None:
         """Fetch until stopped; cancelled, it leaves at once."""
         try:
             while not self.stopping:
                 try:
-                    await self._turn(claiming, start)
+                    await self._turn(claiming, execution)
                 except (Unavailable, UnknownOutcome) as error:
                     await self._rest(error)
         finally:
@@ -92,30 +94,36 @@ class Fetching:
             _log.warning("database out of reach, trying again: %s", error)
         return self._backoff.failed()
 
-    async def _turn(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> None:
+    async def _turn(self, claiming: Claiming, execution: Execution) -> None:
         if self._listener is None:
             await self._open()
         for straggler in await claiming.stragglers():
-            start(*straggler)
+            execution.start(*straggler)
+        execution.hand_back_stale()
         if self._appetite.meagre:
             await self._time.sleep(LINGER)
-        found = await self._round(claiming, start)
+        found = await self._round(claiming, execution)
         self._backoff.answered()
+        if await self._tell(found):
+            self._appetite.wake_all()
+        elif not found and not self.stopping:
+            await self._bell.wait(min(self._appetite.patience(), execution.stale_in))
+            self._appetite.refresh()
+
+    async def _tell(self, found: bool) -> bool:
+        """Keep the idle flag true; True when this worker has just become idle, and so has to look once more."""
         if self._appetite.starving:
             self._busy_rounds = 0
             if not self._idle:
                 await self._set_idle(True)
-                self._appetite.wake_all()
-                return
+                return True
         elif self._idle and found:
             self._busy_rounds += 1
-            if self._busy_rounds >= BUSY_ROUNDS:
+            if self._busy_rounds >= BUSY_ROUNDS or self._appetite.sated:
                 await self._set_idle(False)
-        if not found and not self.stopping:
-            await self._bell.wait(self._appetite.patience())
-            self._appetite.refresh()
+        return False
 
-    async def _round(self, claiming: Claiming, start: Callable[[ClaimedJob, str, float], None]) -> bool:
+    async def _round(self, claiming: Claiming, execution: Execution) -> bool:
         """Claim once from each queue worth it and start what came."""
         found = False
         for queue, room in self._appetite.servings():
@@ -126,10 +134,13 @@ class Fetching:
                 self._portion.too_much(limit)
                 raise
             self._weigh(claimed.jobs, self._time.monotonic() - sent)
-            for job in claimed.jobs:
-                start(job, queue, sent)
+            execution.start_all(claimed.jobs, queue, sent)
+            if not claimed.open:
+                execution.hand_back(queue)
             self._appetite.answered(queue, len(claimed.jobs), claimed.next_due_in)
             found = found or bool(claimed.jobs)
+            if 0 < len(claimed.jobs) < limit:
+                await self._time.sleep(0)  # the handlers first: there is hardly more to claim
             if self.stopping:
                 break
         return found
@@ -164,8 +175,3 @@ class Fetching:
             await self._wakeups.close()
         except (Unavailable, UnknownOutcome) as error:
             _log.info("the worker's registration stays until it is pruned: %s", error)
-
-
-def _helpings(settings: WorkerSettings) -> dict[str, int]:
-    """Return the most jobs that one claim may ask for, by queue."""
-    return {queue: min(slots, settings.batch) for queue, slots in settings.queues.items()}

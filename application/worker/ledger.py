@@ -1,9 +1,10 @@
-"""The ledger: which attempts a worker holds, which handlers run, which slots are free."""
+"""The ledger: which attempts a worker holds, which handlers run, which slots are free, and who waits for one."""
 
 from collections.abc import Mapping
 
 from .attempt import Attempt
 from .bell import Bell
+from .prefetch import Prefetch
 
 
 class Ledger:
@@ -16,6 +17,7 @@ class Ledger:
         """Start with all slots free; ``room`` rings when there may be room, ``quiet`` whenever something ends."""
         self._free = dict(queues)
         self._room, self._quiet = room, quiet
+        self.prefetch = Prefetch(queues)
         self.held: set[Attempt] = set()
         self.running: set[Attempt] = set()
 

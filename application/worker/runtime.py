@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from attrs import frozen
 
@@ -30,6 +31,7 @@ from .halting import Halting
 from .heartbeats import Heartbeats
 from .ledger import Ledger
 from .reporting import Reporting
+from .rooms import Rooms
 from .settings import WorkerSettings
 from .watch import Watch
 
@@ -112,7 +114,7 @@ class Worker:
             time,
             Backoff(draw),
             self._room,
-            self._room_in(settings),
+            Rooms(settings, self._ledger, self._reporting),
         )
         self._claiming = Claiming(
             ports.claims, origin, handlers.types, ports.new_claim_id, time, self._fetching.insist
@@ -135,6 +137,7 @@ class Worker:
     def stop(self) -> None:
         """Claim no more, let handlers finish within the drain grace, hand back the rest."""
         self._execution.stopping = True
+        self._execution.hand_back()
         self._fetching.stop()
         self._stopped.set()
 
@@ -161,7 +164,7 @@ class Worker:
         self._halting.attach()
         self._endings.attach()
         await self._ports.background.call(self._attach)
-        fetching = asyncio.ensure_future(self._fetching.run(self._claiming, self._execution.start))
+        fetching = asyncio.ensure_future(self._fetching.run(self._claiming, self._execution))
         loops = [
             fetching,
             asyncio.ensure_future(self._reporting.run()),
@@ -201,6 +204,10 @@ class Worker:
         def begun(attempt: Attempt) -> None:
             self._watch.expect(attempt.deadline)
 
+        def ended(attempt: Attempt, result: Any, error: BaseException | None) -> None:
+            self._endings.ended(attempt, result, error)
+            self._execution.vacated(attempt)
+
         return Services(
             origin=origin,
             time=self._ports.time,
@@ -208,17 +215,10 @@ class Worker:
             transactions=self._ports.transactions,
             context=Context,
             begun=begun,
-            ended=self._endings.ended,
+            ended=ended,
             completed=self._endings.completed,
             renew=self._heartbeats.renew,
         )
-
-    def _room_in(self, settings: WorkerSettings) -> Callable[[str], int]:
-        def room(queue: str) -> int:
-            unreported = settings.max_unreported - self._reporting.unreported
-            return min(self._ledger.free(queue), settings.batch, unreported)
-
-        return room
 
 
 def _check(handlers: Handlers, ports: WorkerPorts) -> None:

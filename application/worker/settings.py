@@ -41,8 +41,8 @@ class WorkerSettings:
     drain_grace: timedelta = timedelta(seconds=30)
     stop_grace: timedelta = timedelta(seconds=5)
     fallback_poll: timedelta = timedelta(seconds=1)
-    max_unreported: int = 2_000
-    batch: int = 500
+    max_unreported: int = 4_000
+    batch: int = 1_000
 
     def __attrs_post_init__(self) -> None:
         """Check the rest."""

@@ -25,7 +25,7 @@ def room() -> dict[str, int]:
 @pytest.fixture
 def appetite(time: MovedTime, room: dict[str, int]) -> Appetite:
     """Two queues with free slots, polled every second."""
-    return Appetite(room, lambda queue: room[queue], time, 1.0)
+    return Appetite(ROOM, ROOM.__getitem__, lambda queue: room[queue], time, 1.0)
 
 
 def test_every_queue_is_asked_for_as_much_as_there_is_room(appetite: Appetite) -> None:
