@@ -17,10 +17,14 @@ Answers = Sequence[Submitted]
 class Bounds:
     """``flights`` statements at most are under way; jobs and bytes of payload bound one batch, and all that wait.
 
+    Beside a statement under way another begins only for a ``crowd`` of jobs, or when that one has taken longer than
+    ``patience``, in seconds: few large statements cost less than many small ones, but nobody waits behind a dead link.
     A call of more than ``small`` jobs is a batch of its own.
     """
 
     flights: int = 2
+    crowd: int = 100
+    patience: float = 0.05
     small: int = 10
     batch_jobs: int = 500
     batch_bytes: int = 4 * 1024 * 1024
@@ -73,6 +77,7 @@ class CoalescingSubmitter:
         self._jobs = 0
         self._bytes = 0
         self._flights: set[asyncio.Task[None]] = set()
+        self._begun = 0.0
 
     async def submit(self, submissions: Sequence[Submission]) -> Answers:
         """Answer once the batch these went with is durable.
@@ -96,10 +101,20 @@ class CoalescingSubmitter:
         self._waiting.append(call)
 
     def _take_off(self) -> None:
-        if len(self._flights) < self._bounds.flights and (calls := list(self._next_batch())):
+        loop = asyncio.get_running_loop()
+        if self._may_begin(loop.time()) and (calls := list(self._next_batch())):
             flight = asyncio.ensure_future(self._settle(calls))
             self._flights.add(flight)
             flight.add_done_callback(partial(self._land, calls))
+            self._begun = loop.time()
+            loop.call_later(1.1 * self._bounds.patience, self._take_off)  # loops may be a little early
+
+    def _may_begin(self, now: float) -> bool:
+        if not self._flights:
+            return True
+        if len(self._flights) == self._bounds.flights:
+            return False
+        return self._jobs >= self._bounds.crowd or now >= self._begun + self._bounds.patience
 
     def _land(self, calls: Sequence[_Call], flight: asyncio.Task[None]) -> None:
         self._flights.discard(flight)

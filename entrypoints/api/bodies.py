@@ -16,6 +16,8 @@ BATCH_BYTES = 16 * 1024 * 1024
 DISCARDED_BYTES = 32 * 1024 * 1024
 """Of a body that is too large, so much is taken in and thrown away: most clients hear the answer only after sending."""
 BODY_SECONDS = 30.0
+ASIDE_BYTES = 256 * 1024
+"""A body larger than this, which takes some milliseconds to decode, is decoded in a thread."""
 _JSON = re.compile(r'application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
 
 
@@ -32,7 +34,10 @@ async def json_object(
     if optional and not content:
         return {}
     try:
-        value = decode("", content.decode(), depth)
+        if len(content) > ASIDE_BYTES:  # other requests go on meanwhile
+            value = await asyncio.to_thread(_decoded, content, depth)
+        else:
+            value = _decoded(content, depth)
     except UnicodeDecodeError as error:
         raise Problem(Code.INVALID_JSON, "The body is not UTF-8.") from error
     except InvalidInput as error:
@@ -40,6 +45,10 @@ async def json_object(
     if not isinstance(value, dict):
         raise invalid_body(InvalidInput("", "must be a JSON object"))
     return value
+
+
+def _decoded(content: bytes, depth: int) -> Any:
+    return decode("", content.decode(), depth)
 
 
 def _check_media(request: Request, *, optional: bool) -> None:

@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -46,6 +47,7 @@ class Guard:
         await answer(scope, receive, _stamping(send, request_id))
 
 
+@lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
     """Whether a host name or address can only mean this machine."""
     if host.lower() == "localhost":

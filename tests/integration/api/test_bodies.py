@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from fencepost.entrypoints.api import bodies
 from support.api import Memory
 
 JSON = {"content-type": "application/json"}
@@ -49,6 +50,17 @@ async def test_json_that_cannot_be_kept_is_refused(
     assert (answer.status_code, problem["code"]) == (400, "invalid_json")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
     assert memory.database.jobs == {}
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"type":"\\ud800"}', '{"type":"t","type":"u"}', '{"type":"t"}'])
+async def test_a_body_decoded_aside_is_judged_alike(
+    client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    """Large bodies are decoded in a thread: by the same rules, with the same words."""
+    here = await submit(client, body, **{"x-request-id": "r"})
+    monkeypatch.setattr(bodies, "ASIDE_BYTES", 0)
+    there = await submit(client, body, **{"x-request-id": "r"})
+    assert (here.status_code, here.json().get("errors")) == (there.status_code, there.json().get("errors"))
 
 
 @pytest.mark.parametrize("body", [b'{"type":"\xff"}', '{"type":"t"}'.encode("utf-16")])

@@ -10,6 +10,7 @@ from attrs import define, field
 from fencepost.application.coalescing import Bounds, CoalescingSubmitter
 from fencepost.application.ports.submitter import Submission, Submitted
 from fencepost.domain.errors import InvalidInput, Overloaded, Unavailable, UnknownOutcome
+from support.api import until
 from support.asking import submission, submit_key
 
 
@@ -40,7 +41,7 @@ async def store() -> Store:
     return Store()
 
 
-def gathering(store: Store, **bounds: int) -> CoalescingSubmitter:
+def gathering(store: Store, **bounds: Any) -> CoalescingSubmitter:
     """A submitter of one flight at a time, unless said otherwise."""
     return CoalescingSubmitter(store, bounds=Bounds(**{"flights": 1, **bounds}))
 
@@ -102,13 +103,34 @@ async def test_nobody_is_answered_before_the_commit(store: Store) -> None:
 
 
 async def test_only_so_many_statements_are_under_way(store: Store) -> None:
-    """The second statement starts beside the first; a third waits for the end of one."""
-    submitter = gathering(store, flights=2)
+    """For a crowd a second statement starts beside the first; a third waits for the end of one."""
+    submitter = gathering(store, flights=2, crowd=1)
     tasks = [task for name in "abcd" for task in await begun(submitter, name)]
     assert store.batches == [["a"], ["b"]]
     store.open.set()
     assert sorted(await heard(tasks)) == [0, 1, 2, 3]
     assert sorted(store.batches[2:]) == [["c", "d"]]
+
+
+async def test_few_wait_for_the_statement_under_way(store: Store) -> None:
+    """Below the size of a crowd those that gather go together, with the next statement."""
+    submitter = gathering(store, flights=2, crowd=3, patience=60)
+    tasks = [task for name in "abc" for task in await begun(submitter, name)]
+    assert store.batches == [["a"]]
+    tasks += await begun(submitter, "d")
+    assert store.batches == [["a"], ["b", "c", "d"]]
+    store.open.set()
+    assert sorted(await heard(tasks)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("patience", [0, 0.01])
+async def test_nobody_waits_long_behind_a_statement_that_does_not_end(store: Store, patience: float) -> None:
+    """When the statement under way takes longer than is normal, those that wait go beside it."""
+    submitter = gathering(store, flights=2, patience=patience)
+    tasks = await begun(submitter, "a") + await begun(submitter, "b")
+    await until(lambda: len(store.batches) == 2)
+    store.open.set()
+    assert sorted(await heard(tasks)) == [0, 1]
 
 
 async def test_calls_of_several_jobs_stay_whole(store: Store) -> None:
