@@ -97,16 +97,21 @@ class Rig:
 
     async def waiting(self, number: int = 1) -> None:
         """Return when so many sessions wait for a lock."""
+        await waiting(self.dsn, number)
 
-        def blocked() -> bool:
-            with psycopg.connect(self.dsn) as connection:
-                [found] = connection.execute(
-                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                    " AND datname = current_database()"
-                ).fetchone() or (0,)
-            return bool(found >= number)
 
-        await asyncio.to_thread(eventually, blocked)
+async def waiting(dsn: str, number: int = 1) -> None:
+    """Return when so many sessions of a database wait for a lock."""
+
+    def blocked() -> bool:
+        with psycopg.connect(dsn) as connection:
+            [found] = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                " AND datname = current_database()"
+            ).fetchone() or (0,)
+        return bool(found >= number)
+
+    await asyncio.to_thread(eventually, blocked)
 
 
 @asynccontextmanager
