@@ -54,12 +54,12 @@ class Frontier:
         return Scan(full=False, places=dict(self._places))
 
     def scanned(self, scan: Scan, seconds: float) -> None:
-        """Hear how long a scan took, whether it was answered or not."""
+        """Hear how long a scan took, whether it came to an end or was given up."""
         if scan.full:
             self._full_again = self.monotonic() + seconds * (1 / self.share - 1)
 
     def found(self, claimed: Sequence[tuple[int, Place]], limit: int, clock: datetime) -> None:
-        """Hear what a scan claimed, in claim order with each job's priority, and the clock it went by.
+        """Hear what a scan claimed, in claim order with each job's priority, and the clock of what it could see.
 
         Levels that came back short go on from that clock, so that rows which may not be claimed are not walked again
         and again. The level on which the limit was reached goes on from its last row, though it be further back than

@@ -1,16 +1,17 @@
 """The write side of jobs on PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from time import monotonic
 
 from ...application.ports.job_store import Claimed, ClaimedJob, ClaimRequest, LeaseAnswer
 from ...domain.commands import Operation, Report
-from ...domain.errors import Unavailable, UnknownOutcome
+from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ...domain.token import Token
 from ...domain.vocabulary import Verdict
 from . import claiming, leases
 from .database import Database
-from .frontier import SHARE, Frontier
+from .frontier import SHARE, Frontier, Scan
 from .identity import known_form
 from .judging import judge
 from .operating import operate
@@ -42,12 +43,13 @@ class PostgresJobStore:
         sent = self._monotonic()
         try:
             rows = await self._database.execute(query)
-        finally:
+        except TooSlow:
             frontier.scanned(scan, self._monotonic() - sent)
+            raise
         answer = claiming.answer(request, rows)
         assert len(answer.jobs) <= request.limit
-        frontier.found(answer.found, request.limit, answer.clock)
-        return Claimed(answer.jobs, answer.wait if scan.full else frontier.patience(answer.wait))
+        frontier.scanned(scan, answer.took.total_seconds())
+        return Claimed(answer.jobs, _wait(frontier, scan, request.limit, answer), answer.open)
 
     def _frontier(self, request: ClaimRequest) -> Frontier:
         key = request.queue, request.types
@@ -106,3 +108,17 @@ class PostgresJobStore:
     async def operate(self, job_ids: Sequence[int], operation: Operation) -> Sequence[Verdict]:
         """Decide each job in Python, under its row's lock; many ids are several transactions."""
         return await operate(self._database, job_ids, operation)
+
+
+def _wait(frontier: Frontier, scan: Scan, limit: int, answer: claiming.Answer) -> timedelta | None:
+    """Move the frontier and return how long to wait before the next claim."""
+    if not answer.open:
+        return None
+    if answer.held > len(
+        answer.jobs
+    ):  # the frontier stays before those that were changed at this very moment
+        return timedelta(0)
+    frontier.found(answer.found, limit, answer.clock)
+    if answer.held == limit:
+        return None
+    return answer.wait if scan.full else frontier.patience(answer.wait)
