@@ -49,7 +49,6 @@ class Database:
         self.tables = tables(schema)
         self._clock = clock
         self._pool = Pool(self.connector, pool_size)
-        self._farewells: list[Callable[[], Awaitable[None]]] = []
 
     async def open(self) -> None:
         """Try that the database can be reached; raises Unavailable. Using it unopened is fine, too."""
@@ -58,13 +57,7 @@ class Database:
 
     async def close(self) -> None:
         """Close the connections; those in use are closed when they come back."""
-        for farewell in self._farewells:
-            await farewell()
         await self._pool.close()
-
-    def before_close(self, farewell: Callable[[], Awaitable[None]]) -> None:
-        """Let somebody end what is still under way before the connections are closed."""
-        self._farewells.append(farewell)
 
     def moment(self) -> datetime | None:
         """Return the value of ``:now`` in statements: None lets the database read its clock."""

@@ -1,8 +1,8 @@
 """Waking idle workers after a commit: a hint, whose failure changes nothing."""
 
-import asyncio
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
 
 import psycopg
 
@@ -12,6 +12,10 @@ from .waking import waking
 
 HINT_ERRORS = (FencepostError, psycopg.Error)
 """What a hint may run into; what was committed stays committed."""
+REST = 100
+"""A look at the idle flags is followed by this many times its duration without one: about 1 % of the time."""
+LONGEST_REST = 0.1
+"""Seconds; however long a look took, the next one comes well before a fallback poll."""
 
 
 async def rouse(database: Database, queues: Collection[str]) -> None:
@@ -22,23 +26,47 @@ async def rouse(database: Database, queues: Collection[str]) -> None:
 
 
 class Rouser:
-    """The same for many who commit at the same time: one look at the idle flags serves all that came before it."""
+    """The same for submits that are made at the same time: a look serves all that committed before it began.
+
+    Whoever is alone looks at once. While others are under way, too, the machine is busy, and a look for each would cost
+    more than it gains: after one there is a rest, in which a submit leaves its look to those who will end next.
+    """
 
     def __init__(self, database: Database) -> None:
         """Look through this database."""
         self._database = database
-        self._turn = asyncio.Lock()
         self._due: set[str] = set()
+        self._under_way = 0
+        self._looking = False
+        self._rested = monotonic()
 
-    async def rouse(self, queues: Collection[str]) -> None:
-        """Return when a look that began after this call is over."""
-        if not queues:
-            return
+    @contextmanager
+    def submitting(self) -> Iterator[None]:
+        """Count as one who will call ``rouse`` soon, whatever happens."""
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+
+    async def rouse(self, queues: Collection[str] = ()) -> None:
+        """Look, or see to it that somebody does who begins after this call."""
         self._due.update(queues)
-        async with self._turn:
-            due, self._due = self._due, set()  # empty when the one before looked for us
-            try:
-                await rouse(self._database, due)
-            except BaseException:  # cancelled: whoever is next looks for the others, too
-                self._due |= due
-                raise
+        while self._due and not (self._looking or self._left_to_others):
+            await self._look()
+
+    @property
+    def _left_to_others(self) -> bool:
+        return self._under_way > 0 and monotonic() < self._rested
+
+    async def _look(self) -> None:
+        due, self._due = self._due, set()
+        began, self._looking = monotonic(), True
+        try:
+            await rouse(self._database, due)
+        except BaseException:  # cancelled: whoever is next looks for these, too
+            self._due |= due
+            raise
+        finally:
+            self._looking, ended = False, monotonic()
+            self._rested = ended + min(REST * (ended - began), LONGEST_REST)

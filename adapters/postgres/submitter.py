@@ -25,11 +25,21 @@ class PostgresSubmitter:
 
     async def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
         """Insert all or nothing, then wake idle workers."""
-        with _waiting(submissions):
-            answers = await self._answers(submissions)
-        if self._wakes:
-            await self._rouser.rouse(woken_queues(submissions, answers))
+        if not self._wakes:
+            return await self._answers(submissions)
+        try:
+            answers = await self._counted(submissions)
+        except Exception:
+            await self._rouser.rouse()  # others may have left it to this one
+            raise
+        await self._rouser.rouse(woken_queues(submissions, answers))
         return answers
+
+    async def _counted(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        if _takes_longer(submissions):
+            return await self._answers(submissions)
+        with self._rouser.submitting():
+            return await self._answers(submissions)
 
     async def _answers(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
         database = self._database
@@ -37,9 +47,10 @@ class PostgresSubmitter:
         def plan() -> Plan[list[Submitted]]:
             return submit_plan(database.tables, submissions, database.moment(), copies=True)
 
-        if waits(submissions) or is_large(submissions):
-            return await database.run(plan)
-        return await run_plan_async(plan(), database.execute)  # one statement: one round trip
+        with _waiting(submissions):
+            if _takes_longer(submissions):
+                return await database.run(plan)
+            return await run_plan_async(plan(), database.execute)  # one statement: one round trip
 
 
 class SyncPostgresSubmitter:
@@ -66,6 +77,11 @@ class SyncPostgresSubmitter:
     def close(self) -> None:
         """Close the idle connections."""
         self._database.close()
+
+
+def _takes_longer(submissions: Sequence[Submission]) -> bool:
+    """Whether one statement will not do."""
+    return waits(submissions) or is_large(submissions)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 from sqlalchemy import ARRAY, Text, bindparam, text
 
-from ...application.ports.runs import runs
+from ...application.ports.runs import Runs
 from ...application.ports.submitter import Submission, Submitted
 from .query import Statement
 
@@ -61,10 +61,11 @@ def waking(schema: str) -> Waking:
 
 def woken_queues(submissions: Sequence[Submission], answers: Sequence[Submitted]) -> list[str]:
     """Return the queues that new jobs went to, but for those that a poll finds early enough."""
-    new = submissions
-    if not all(answer.created for answer in answers):
+    if isinstance(submissions, Runs) and all(answer.created for answer in answers):
+        new = [run.first for run in submissions.runs]
+    else:
         new = [s for s, answer in zip(submissions, answers, strict=True) if answer.created]
-    commands = [run.first.command for run in runs(new)]
+    commands = [submission.command for submission in new]
     return sorted({c.specification.queue for c in commands if c.delay is None or c.delay <= POLLED})
 
 
