@@ -8,7 +8,7 @@ from psycopg.errors import LockNotAvailable
 from ...application.ports.submitter import Submission, Submitted
 from ...domain.errors import KeyInProgress, Unavailable
 from .database import Database
-from .query import Plan, Query, Rows, run_plan_async
+from .query import Plan, run_plan, run_plan_async
 from .rousing import HINT_ERRORS, Rouser
 from .submit_plan import is_large, submit_plan, waits
 from .sync_database import SyncDatabase
@@ -64,15 +64,22 @@ class SyncPostgresSubmitter:
 
     def submit(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
         """Insert all or nothing, then wake idle workers."""
-        database = self._database
-        with _waiting(submissions):
-            answers = database.run(
-                lambda: submit_plan(database.tables, submissions, database.moment(), copies=True)
-            )
+        answers = self._answers(submissions)
         if self._wakes and (queues := woken_queues(submissions, answers)):
             with suppress(*HINT_ERRORS):
-                database.run(lambda: _single(waking(database.schema).to_idle(queues=queues)))
+                self._database.execute(waking(self._database.schema).to_idle(queues=queues))
         return answers
+
+    def _answers(self, submissions: Sequence[Submission]) -> Sequence[Submitted]:
+        database = self._database
+
+        def plan() -> Plan[list[Submitted]]:
+            return submit_plan(database.tables, submissions, database.moment(), copies=True)
+
+        with _waiting(submissions):
+            if _takes_longer(submissions):
+                return database.run(plan)
+            return run_plan(plan(), database.execute)
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -93,7 +100,3 @@ def _waiting(submissions: Sequence[Submission]) -> Iterator[None]:
         if waits(submissions) and isinstance(error.__cause__, LockNotAvailable):
             raise KeyInProgress("the first request with this key has not ended") from error
         raise
-
-
-def _single(query: Query) -> Plan[Rows]:
-    return (yield query)

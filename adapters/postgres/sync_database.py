@@ -50,14 +50,30 @@ class SyncDatabase:
 
     def run(self, plan_factory: Callable[[], Plan[T]]) -> T:
         """Run a plan in one READ COMMITTED transaction; raises as ``Database.run`` does."""
+        return self._repeated(lambda outcome: self._transaction(plan_factory(), outcome))
+
+    def execute(self, query: Query) -> Rows:
+        """Run one statement in a transaction of its own, in one round trip; raises as ``run`` does."""
+        if self.connector.pooled:
+            return self.run(lambda: _single(query))
+        return self._repeated(lambda outcome: self._autocommitted(query, outcome))
+
+    def _repeated(self, attempt: Callable[[Outcome], T]) -> T:
         for tries_left in reversed(range(TRIES)):
             outcome = Outcome()
             try:
-                return self._transaction(plan_factory(), outcome)
+                return attempt(outcome)
             except Unavailable as error:
                 if not tries_left or not outcome.worth_repeating(error):
                     raise
         raise AssertionError
+
+    def _autocommitted(self, query: Query, outcome: Outcome) -> Rows:
+        with _translating(outcome), self._connection(outcome) as connection:
+            outcome.committing = query.statement.writes
+            rows = _fetched(connection, query)
+            outcome.check_commit()
+            return rows
 
     def _transaction(self, plan: Plan[T], outcome: Outcome) -> T:
         with _translating(outcome), self._connection(outcome) as connection:
@@ -99,6 +115,10 @@ class SyncDatabase:
                 return connection
             connection.close()
         return self.connector.connect_sync()
+
+
+def _single(query: Query) -> Plan[Rows]:
+    return (yield query)
 
 
 @contextmanager

@@ -8,11 +8,13 @@ import pytest
 from attrs import evolve
 
 from fencepost.adapters.postgres.callers_transactions import PostgresCallersTransactions
+from fencepost.adapters.postgres.submit_plan import COPIED_FROM
 from fencepost.adapters.postgres.submitter import SyncPostgresSubmitter
 from fencepost.domain.decide import enqueue
-from fencepost.domain.errors import InvalidInput, Unavailable
+from fencepost.domain.errors import InvalidInput, Unavailable, UnknownOutcome
 from fencepost.domain.evolve import fold
 from fencepost.domain.retry import Constant, Delays
+from support.proxy import Proxy, Trouble
 from support.rig import Rig, submission
 
 AWKWARD = '{"text": "\\"\\\\ {}, NULL é \\u2028", "list": [1, 2.50, null],  "spaced" : {}}'
@@ -96,6 +98,23 @@ async def test_threads_share_a_synchronous_submitter(rig: Rig) -> None:
     finally:
         submitter.close()
     assert len({answer.job_id for [answer] in batches}) == 40 == await rig.count()
+
+
+@pytest.mark.parametrize("jobs", [1, COPIED_FROM])
+async def test_a_thread_is_told_when_nobody_knows(rig: Rig, proxy: Proxy, jobs: int) -> None:
+    """The reply to the commit is lost, of one statement or of a transaction; what was lost before is repeated."""
+    submitter = SyncPostgresSubmitter(proxy.dsn)
+    try:
+        proxy.trouble("COMMIT" if jobs > 1 else "WITH given", Trouble.REPLY_LOST)
+        with pytest.raises(UnknownOutcome):
+            await asyncio.to_thread(submitter.submit, [submission()] * jobs)
+        assert await rig.count() == jobs
+        await asyncio.to_thread(submitter.submit, [submission()])
+        proxy.cut()
+        await asyncio.to_thread(submitter.submit, [submission()])
+    finally:
+        submitter.close()
+    assert await rig.count() == jobs + 2
 
 
 async def test_an_unreachable_database_is_unavailable() -> None:

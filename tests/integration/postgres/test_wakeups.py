@@ -288,7 +288,9 @@ async def test_behind_a_transaction_pooler_a_worker_only_sleeps(
     await rig.ask("DELETE FROM fencepost.workers")
     assert await wakeups.wait(0.01) == frozenset()
     assert _workers(rig.dsn) == ["worker:6"]
-    ears = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%' AND datname = current_database()"
+    ears = (
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%' AND datname = current_database()"
+    )
     assert await rig.ask(ears) == [(0,)]
     await wakeups.close()
 
