@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from functools import cache
+from uuid import UUID
 
 from attrs import frozen
 from sqlalchemy import text
@@ -145,7 +146,8 @@ class Answer:
 def answer(request: ClaimRequest, rows: Rows) -> Answer:
     """Read what a claim returned."""
     [_, _, is_open, _, _, held, _, took, wait, _, clock], *claimed = rows
-    jobs = [job(row[1:], request.queue, request.claim_id) for row in claimed]
+    claim_id = str(UUID(request.claim_id))
+    jobs = [job(row[1:], request.queue, claim_id) for row in claimed]
     found = [(row[0], (row[10], row[1])) for row in claimed]
     return Answer(jobs, found, held, clock, took, wait, bool(is_open))
 

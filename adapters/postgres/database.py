@@ -160,4 +160,6 @@ async def _fetched(connection: psycopg.AsyncConnection[Any], query: Query) -> Ro
                     await copy.write(block)
             return ()
         await cursor.execute(query.statement.raw, query.numbered, binary=True)
-        return await cursor.fetchall() if cursor.description is not None else ()
+        # Not ``description``, which makes an object of each column.
+        answered = cursor.pgresult is not None and cursor.pgresult.nfields
+        return await cursor.fetchall() if answered else ()

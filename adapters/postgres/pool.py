@@ -1,9 +1,9 @@
 """A few connections, opened when first used; a broken one is replaced by the next use."""
 
 import asyncio
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 import psycopg
@@ -24,9 +24,16 @@ def usable(connection: psycopg.BaseConnection[Any]) -> bool:
     """
     if connection.closed:
         return False
-    with DefaultSelector() as selector:
-        selector.register(connection.fileno(), EVENT_READ)
-        return not selector.select(0)
+    return not _readable(connection.fileno())
+
+
+def _readable(descriptor: int) -> bool:
+    """Look without a selector of its own for each look, where the platform can."""
+    if not hasattr(select, "poll"):
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 class Pool:
