@@ -40,6 +40,7 @@ class Frontier:
     """That of one queue and one set of types; ``monotonic`` gives seconds.
 
     A full scan comes no sooner than its share allows: after d seconds of one, the next is due d / share seconds later.
+    One that reached its limit is finished by the scans that follow: lower levels begin at their start once more.
     """
 
     monotonic: Callable[[], float]
@@ -53,26 +54,33 @@ class Frontier:
             return FULL
         return Scan(full=False, places=dict(self._places))
 
-    def scanned(self, scan: Scan, seconds: float) -> None:
-        """Hear how long a scan took, whether it came to an end or was given up."""
-        if scan.full:
-            self._full_again = self.monotonic() + seconds * (1 / self.share - 1)
+    def gave_up(self, scan: Scan, seconds: float) -> None:
+        """Hear how long a scan took that came to no end."""
+        if len(scan.places) < len(LEVELS):
+            self._count(seconds)
 
-    def found(self, claimed: Sequence[tuple[int, Place]], limit: int, clock: datetime) -> None:
-        """Hear what a scan claimed, in claim order with each job's priority, and the clock of what it could see.
+    def found(
+        self, scan: Scan, claimed: Sequence[tuple[int, Place]], limit: int, clock: datetime, seconds: float
+    ) -> None:
+        """Hear what a scan claimed, in claim order with each job's priority; the clock it saw, and how long it took.
 
         Levels that came back short go on from that clock, so that rows which may not be claimed are not walked again
         and again. The level on which the limit was reached goes on from its last row, though it be further back than
         before: there may be more than one batch behind. Lower ones were not looked at.
         """
-        lowest = claimed[-1][0] if len(claimed) == limit else None
-        dry = clock - MARGIN, 0
-        for priority in LEVELS:
-            if lowest is not None and priority <= lowest:
-                break
-            self._places[priority] = dry
-        if lowest is not None:
-            self._places[lowest] = claimed[-1][1]
+        last = claimed[-1] if len(claimed) == limit else None
+        walked = [priority for priority in LEVELS if last is None or priority >= last[0]]
+        if not scan.places.keys() >= set(walked):
+            self._count(seconds)
+        if scan.full:
+            self._places.clear()
+        self._places.update(dict.fromkeys(walked, (clock - MARGIN, 0)))
+        if last is not None:
+            self._places[last[0]] = last[1]
+
+    def _count(self, seconds: float) -> None:
+        """Count seconds in which some level was walked from its start."""
+        self._full_again = max(self._full_again, self.monotonic()) + seconds * (1 / self.share - 1)
 
     def patience(self, wait: timedelta | None) -> timedelta:
         """Return how long to wait after a scan from here that found nothing: there may be something behind it."""

@@ -44,11 +44,10 @@ class PostgresJobStore:
         try:
             rows = await self._database.execute(query)
         except TooSlow:
-            frontier.scanned(scan, self._monotonic() - sent)
+            frontier.gave_up(scan, self._monotonic() - sent)
             raise
         answer = claiming.answer(request, rows)
         assert len(answer.jobs) <= request.limit
-        frontier.scanned(scan, answer.took.total_seconds())
         return Claimed(answer.jobs, _wait(frontier, scan, request.limit, answer), answer.open)
 
     def _frontier(self, request: ClaimRequest) -> Frontier:
@@ -112,13 +111,11 @@ class PostgresJobStore:
 
 def _wait(frontier: Frontier, scan: Scan, limit: int, answer: claiming.Answer) -> timedelta | None:
     """Move the frontier and return how long to wait before the next claim."""
-    if not answer.open:
-        return None
-    if answer.held > len(
-        answer.jobs
-    ):  # the frontier stays before those that were changed at this very moment
-        return timedelta(0)
-    frontier.found(answer.found, limit, answer.clock)
+    took = answer.took.total_seconds()
+    if not answer.open or answer.held > len(answer.jobs):  # paused, or some were changed at this very moment
+        frontier.gave_up(scan, took)
+        return timedelta(0) if answer.open else None
+    frontier.found(scan, answer.found, limit, answer.clock, took)
     if answer.held == limit:
         return None
     return answer.wait if scan.full else frontier.patience(answer.wait)

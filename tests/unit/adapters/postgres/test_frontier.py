@@ -35,17 +35,27 @@ def frontier(clock: Seconds) -> Frontier:
     return Frontier(clock, share=0.05)
 
 
-def found(frontier: Frontier, *claimed: tuple[int, Place], limit: int = 2, at: datetime = NOW) -> None:
-    """Let it hear what a scan claimed."""
-    frontier.found(claimed, limit, at)
+def found(
+    frontier: Frontier,
+    *claimed: tuple[int, Place],
+    limit: int = 2,
+    at: datetime = NOW,
+    took: float = 1.0,
+) -> None:
+    """Let the next scan claim something; it takes so many seconds."""
+    frontier.found(frontier.scan(), claimed, limit, at, took)
 
 
 def places(frontier: Frontier) -> dict[int, Place]:
-    """Where it would go on: a full scan is made expensive first, so that the next one is not full."""
-    frontier.scanned(frontier.scan(), 1.0)
+    """Where it would go on, its full scan being not yet due again."""
     scan = frontier.scan()
     assert not scan.full
     return dict(scan.places)
+
+
+def again(clock: Seconds) -> None:
+    """Let the next full scan be due."""
+    clock.now += 1e6
 
 
 def at(seconds: int, job_id: int = 1) -> Place:
@@ -61,7 +71,7 @@ def test_the_first_scan_is_full(frontier: Frontier) -> None:
 
 def test_full_scans_take_no_more_than_their_share(frontier: Frontier, clock: Seconds) -> None:
     """After one that took 2 s the next may begin 38 s later: 2 of 40 s are a twentieth."""
-    frontier.scanned(frontier.scan(), 2.0)
+    found(frontier, took=2.0)
     clock.now += 37.9
     assert not frontier.scan().full
     clock.now += 0.2
@@ -70,14 +80,15 @@ def test_full_scans_take_no_more_than_their_share(frontier: Frontier, clock: Sec
 
 def test_a_full_scan_that_cost_nothing_is_followed_by_another(frontier: Frontier) -> None:
     """On a healthy table practically every claim looks at everything."""
-    frontier.scanned(frontier.scan(), 0.0)
+    found(frontier, took=0.0)
     assert frontier.scan().full
 
 
 def test_a_full_scan_that_was_given_up_counts_too(frontier: Frontier, clock: Seconds) -> None:
     """What it took is waited for although it found nothing, and the place is what it was."""
     found(frontier, (5, at(9)), (5, at(8)))
-    frontier.scanned(frontier.scan(), 7.5)
+    again(clock)
+    frontier.gave_up(frontier.scan(), 7.5)
     clock.now += 142
     scan = frontier.scan()
     assert (scan.full, scan.places[5]) == (False, at(8))
@@ -87,10 +98,10 @@ def test_a_full_scan_that_was_given_up_counts_too(frontier: Frontier, clock: Sec
 
 def test_scans_from_the_frontier_are_not_counted(frontier: Frontier, clock: Seconds) -> None:
     """However long they take, the full scan comes when it was due."""
-    frontier.scanned(frontier.scan(), 1.0)
-    short = frontier.scan()
+    found(frontier, took=1.0)
     clock.now += 18
-    frontier.scanned(short, 18.0)
+    found(frontier, (5, at(3)), took=18.0)
+    frontier.gave_up(frontier.scan(), 18.0)
     clock.now += 1.1
     assert frontier.scan().full
 
@@ -98,8 +109,29 @@ def test_scans_from_the_frontier_are_not_counted(frontier: Frontier, clock: Seco
 def test_with_the_whole_time_as_its_share_every_scan_is_full(clock: Seconds) -> None:
     """A share of 1 switches the frontier off."""
     frontier = Frontier(clock, share=1)
-    frontier.scanned(frontier.scan(), 60.0)
+    found(frontier, took=60.0)
     assert frontier.scan().full
+
+
+def test_what_a_full_scan_did_not_reach_is_walked_from_its_start(frontier: Frontier, clock: Seconds) -> None:
+    """There may be jobs behind the frontier on every level: one full scan and what follows from it find them all."""
+    found(frontier)
+    again(clock)
+    found(frontier, (6, at(9)), (6, at(8)))
+    assert places(frontier) == {9: DRY, 8: DRY, 7: DRY, 6: at(8)}
+
+
+def test_what_is_walked_from_its_start_counts_once(frontier: Frontier, clock: Seconds) -> None:
+    """The scans that finish a full scan put the next one off as it did itself, but only while they get that far."""
+    found(frontier, (6, at(9)), (6, at(8)), took=1.0)
+    found(frontier, (6, at(7)), (6, at(6)), took=1.0)
+    assert frontier.patience(None) == 19 * SECOND
+    found(frontier, (6, at(5)), (2, at(9)), took=1.0)
+    assert frontier.patience(None) == 38 * SECOND
+    found(frontier, (2, at(8)), (2, at(7)), took=1.0)
+    assert frontier.patience(None) == 38 * SECOND
+    found(frontier, took=1.0)
+    assert frontier.patience(None) == 57 * SECOND
 
 
 def test_levels_that_came_back_short_go_on_from_the_clock_less_the_margin(frontier: Frontier) -> None:
@@ -123,9 +155,10 @@ def test_lower_levels_stay_where_they_were(frontier: Frontier) -> None:
     assert places(frontier) == {9: later, 8: later, 7: later, 6: at(1), 5: DRY, 4: DRY, 3: at(8)}
 
 
-def test_a_full_scan_may_bring_a_level_further_back(frontier: Frontier) -> None:
+def test_a_full_scan_may_bring_a_level_further_back(frontier: Frontier, clock: Seconds) -> None:
     """There may be more than one batch behind the frontier."""
     found(frontier, (5, at(2)), (5, at(1)))
+    again(clock)
     found(frontier, (5, at(60, 7)), (5, at(50, 8)))
     assert places(frontier)[5] == at(50, 8)
 
@@ -138,15 +171,15 @@ def test_the_whole_limit_on_the_highest_level_leaves_all_others_alone(frontier: 
 
 def test_a_scan_keeps_the_places_it_began_with(frontier: Frontier) -> None:
     """What is heard while it is on its way does not change it."""
-    frontier.scanned(frontier.scan(), 1.0)
-    scan = frontier.scan()
     found(frontier)
-    assert dict(scan.places) == {}
+    scan = frontier.scan()
+    found(frontier, at=NOW + SECOND)
+    assert scan.places[5] == DRY
 
 
 def test_patience_ends_with_the_next_full_scan(frontier: Frontier, clock: Seconds) -> None:
     """Something may be behind the frontier, whatever is due before it or after."""
-    frontier.scanned(frontier.scan(), 1.0)
+    found(frontier, took=1.0)
     assert frontier.patience(None) == 19 * SECOND
     assert frontier.patience(60 * SECOND) == 19 * SECOND
     assert frontier.patience(3 * SECOND) == 3 * SECOND
