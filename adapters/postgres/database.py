@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg.pq import ExecStatus
 
 from ...domain.errors import Unavailable
 from .connector import Connector, Timeouts
@@ -161,5 +162,5 @@ async def _fetched(connection: psycopg.AsyncConnection[Any], query: Query) -> Ro
             return ()
         await cursor.execute(query.statement.raw, query.numbered, binary=True)
         # Not ``description``, which makes an object of each column.
-        answered = cursor.pgresult is not None and cursor.pgresult.nfields
+        answered = cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK
         return await cursor.fetchall() if answered else ()

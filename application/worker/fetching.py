@@ -49,6 +49,8 @@ class Fetching:
         self._listener: asyncio.Task[None] | None = None
         self._idle = False
         self._busy_rounds = 0
+        self._trickling = 0
+        """Rounds in a row that found something, and took all there was: jobs come in a stream of small claims."""
         self.stopping = False
 
     @property
@@ -100,7 +102,7 @@ class Fetching:
         for straggler in await claiming.stragglers():
             execution.start(*straggler)
         execution.hand_back_stale()
-        if self._appetite.meagre:
+        if self._appetite.meagre or self._trickling >= BUSY_ROUNDS:
             await self._time.sleep(LINGER)
         found = await self._round(claiming, execution)
         self._backoff.answered()
@@ -125,7 +127,7 @@ class Fetching:
 
     async def _round(self, claiming: Claiming, execution: Execution) -> bool:
         """Claim once from each queue worth it and start what came."""
-        found = False
+        found = full = False
         for queue, room in self._appetite.servings():
             limit = min(room, self._portion.now)
             try:
@@ -139,10 +141,12 @@ class Fetching:
                 execution.hand_back(queue)
             self._appetite.answered(queue, len(claimed.jobs), claimed.next_due_in)
             found = found or bool(claimed.jobs)
+            full = full or len(claimed.jobs) == limit
             if 0 < len(claimed.jobs) < limit:
                 await self._time.sleep(0)  # the handlers first: there is hardly more to claim
             if self.stopping:
                 break
+        self._trickling = self._trickling + 1 if found and not full else 0
         return found
 
     def _weigh(self, jobs: Sequence[ClaimedJob], waited: float) -> None:
