@@ -44,6 +44,22 @@ async def test_the_idle_flag_is_committed_before_the_last_claim(shop: Workshop) 
     assert seen
 
 
+async def test_a_stream_of_small_claims_is_gathered(shop: Workshop) -> None:
+    """Jobs that come one by one are claimed one by one at first; a worker that finds another each time waits a moment."""
+
+    async def chain(_ctx: Context) -> None:
+        if len(shop.started) < 50:
+            await shop.submit()
+
+    shop.handle(chain)
+    await shop.start()
+    await shop.submit()
+    await shop.advance(0)
+    assert 0 < len(shop.started) < 10
+    await shop.advance(1)
+    assert len(shop.started) == 50
+
+
 async def test_a_lost_wake_up_costs_one_poll(shop: Workshop) -> None:
     """Work that nobody was told about starts with the fallback poll, a second later."""
     shop.handle(fine)
