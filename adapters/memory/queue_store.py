@@ -24,13 +24,14 @@ class MemoryQueueStore:
                 self._database.queues.setdefault(name, None)
 
     async def pause(self, name: str, origin: Origin) -> Verdict:
-        """Pause a queue; no earlier claim can still be under way, so both events are written at once."""
+        """Pause a queue and wake its workers; no earlier claim is under way, so both events are written at once."""
         with self._database.transaction() as now:
             if self._database.queues.get(name) is not None:
                 return Verdict.ALREADY_APPLIED
             self._database.queues[name] = now
             self._note(ControlEventName.QUEUE_PAUSING, name, origin, now)
             self._note(ControlEventName.QUEUE_PAUSED, name, origin, now)
+            self._database.wake(name)
             return Verdict.ACCEPTED
 
     async def resume(self, name: str, origin: Origin) -> Verdict:

@@ -42,6 +42,10 @@ class PostgresQueueStore:
         Raises UnknownOutcome when it is paused but an earlier claim does not end.
         """
         verdict = await self._database.run(lambda: self._pausing(name, origin))
+        if verdict is Verdict.ACCEPTED:
+            await rouse(
+                self._database, [name]
+            )  # those who hold jobs of the queue without a slot: to hand them back
         for _ in range(PATIENCE):
             try:
                 await self._database.run(lambda: self._paused(name, origin))

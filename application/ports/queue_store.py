@@ -31,7 +31,8 @@ class QueueStore(Protocol):
     async def pause(self, name: str, origin: Origin) -> Verdict:
         """Pause a queue, known or not: writes ``queue_pausing``, waits for earlier claims, writes ``queue_paused``.
 
-        Answers ``already_applied`` when it is paused.
+        Wakes its idle workers, so that they hand back what they hold without a slot. Answers ``already_applied`` when
+        it is paused.
         """
         ...
 

@@ -36,7 +36,7 @@ class Execution:
     def start_all(self, jobs: Sequence[ClaimedJob], queue: str, sent: float) -> None:
         """Run what one claim brought, in its order."""
         if jobs:
-            self._prefetch.line(queue).claimed(jobs[-1])
+            self._prefetch.line(queue).claimed(jobs, self._time.monotonic() - sent)
         for job in jobs:
             self.start(job, queue, sent)
 
@@ -55,13 +55,13 @@ class Execution:
         elif self._ledger.free(queue) > 0:
             self._run(attempt)
         else:
-            self._prefetch.line(queue).waiting.append(attempt)
+            self._prefetch.line(queue).wait(attempt)
 
     def vacated(self, ended: Attempt) -> None:
-        """Give the slot of an attempt that has ended to the job that waits for one."""
+        """Give the slot of an attempt that has ended to the job that waits for one, or to the first that can begin."""
         line = self._prefetch.line(ended.slots)
         line.ended(ended, self._time)
-        if line.waiting and self._ledger.free(ended.slots) > 0:
+        while line.waiting and self._ledger.free(ended.slots) > 0:
             self._run(line.waiting.popleft())
 
     def hand_back_stale(self) -> None:
@@ -86,6 +86,8 @@ class Execution:
             attempt.running = self._executors[attempt.handler.executor].start(attempt)
         except Exception as error:  # noqa: BLE001  for instance no more threads: the others must not suffer
             self._endings.ended(attempt, None, error)
+        else:
+            self._prefetch.line(attempt.slots).begun(attempt, self._time)
 
 
 def _missing(job: ClaimedJob) -> Handler:

@@ -23,4 +23,5 @@ class Rooms:
 
     def most(self, queue: str) -> int:
         """Return how many jobs one claim may ask for when nothing runs."""
-        return min(self.settings.queues[queue] + self.ledger.prefetch.most(queue), self.settings.batch)
+        all_slots = self.settings.queues[queue] + self.ledger.prefetch.most(queue)
+        return min(all_slots, self.settings.batch, self.settings.max_unreported)

@@ -196,6 +196,7 @@ class Worker:
             self._fetching.revisit(attempt.slots)
 
     def _drop_handlers(self) -> None:
+        self._ledger.prefetch.clear()
         for attempt in tuple(self._ledger.running):
             if attempt.running is not None:
                 attempt.running.cancel()

@@ -33,6 +33,10 @@ class MovedTime:
         """Return the moment that corresponds."""
         return WALL + timedelta(seconds=self._now)
 
+    def pass_by(self, seconds: float) -> None:
+        """Move on while nobody else can act, as a handler does that blocks the loop."""
+        self._now += seconds
+
     async def sleep(self, seconds: float) -> None:
         """Wait until the test has moved on by so much."""
         woken = asyncio.get_running_loop().create_future()
