@@ -1,13 +1,16 @@
 """Commands: what is asked of a job, by whom and why. Data only; ``decide`` judges them."""
 
-from datetime import datetime, timedelta
-from typing import ClassVar
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, NamedTuple
 
 from attrs import frozen
 
 from .job import Specification
+from .retry import microseconds
 from .token import Token
 from .vocabulary import CommandName
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @frozen
@@ -29,12 +32,29 @@ class JobError:
     traceback: str | None = None
 
 
-@frozen
-class HandlerTimes:
-    """When the handler started (worker's clock, informative only) and how long it ran."""
+class HandlerTimes(NamedTuple):
+    """When the handler started (worker's clock, informative only) and how long it ran.
 
-    started_at: datetime
-    ran: timedelta
+    Whole microseconds, counted from 1970 on: what each report carries is not worth objects that are taken apart again.
+    """
+
+    started_us: int
+    ran_us: int
+
+    @classmethod
+    def of(cls, started_at: datetime, ran: timedelta) -> "HandlerTimes":
+        """Return what a moment and a duration come to."""
+        return cls(microseconds(started_at - _EPOCH), microseconds(ran))
+
+    @property
+    def started_at(self) -> datetime:
+        """The start, in UTC."""
+        return _EPOCH + timedelta(microseconds=self.started_us)
+
+    @property
+    def ran(self) -> timedelta:
+        """The duration."""
+        return timedelta(microseconds=self.ran_us)
 
 
 @frozen(kw_only=True)

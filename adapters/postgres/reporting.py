@@ -71,10 +71,8 @@ COLUMNS: Mapping[str, Column] = {
     "wait_us": Column("bigint", _wait, numbers),
     "data": Column("text", _data, texts),
     "result": Column("text", _result, texts),
-    "started_at": Column(
-        "float8", lambda report: report.times and report.times.started_at.timestamp(), numbers
-    ),
-    "ran_us": Column("bigint", lambda r: r.times and microseconds(r.times.ran), numbers),
+    "started_us": Column("bigint", lambda report: report.times and report.times.started_us, numbers),
+    "ran_us": Column("bigint", lambda report: report.times and report.times.ran_us, numbers),
     **{
         name: Column("text", lambda report, name=name: getattr(report.origin, name), texts)  # type: ignore[misc]
         for name in _ORIGIN

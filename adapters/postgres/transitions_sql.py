@@ -152,7 +152,7 @@ class Transitions:
             **{name: f"m.{name}" for name in ("lease_expires_at", "claim_id")},
             "heartbeats": "m.heartbeats" if "heartbeats" in self.held else NOTHING,
             **{name: self.value(name, "m") for name in ("actor", "request_id", "reason", "build")},
-            "started_at": _called("to_timestamp", self.value("started_at", "m")),
+            "started_at": _since_epoch(self.value("started_us", "m")),
             "ran": _times(self.value("ran_us", "m"), MICROSECOND),
             "data": self._by_rule(self._data, "m"),
             "result": _cast(self.value("result", "m"), "json"),
@@ -190,8 +190,8 @@ def _cast(value: str, kind: str) -> str:
     return NOTHING if value == NOTHING else f"CAST({value} AS {kind})"
 
 
-def _called(function: str, value: str) -> str:
-    return NOTHING if value == NOTHING else f"{function}({value})"
+def _since_epoch(value: str) -> str:
+    return NOTHING if value == NOTHING else f"timestamptz 'epoch' + {value} * {MICROSECOND}"
 
 
 def _times(value: str, unit: str) -> str:

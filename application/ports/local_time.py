@@ -15,6 +15,10 @@ class LocalTime(Protocol):
         """Return the wall clock in UTC; informative only."""
         ...
 
+    def epoch_us(self) -> int:
+        """Return the wall clock in microseconds since 1970; informative only."""
+        ...
+
     async def sleep(self, seconds: float) -> None:
         """Suspend the caller."""
         ...

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
 
@@ -120,8 +119,8 @@ class Attempt:
         """Return when the handler started and how long it ran; None when it never started."""
         if self.started is None:
             return None
-        ran = timedelta(seconds=self.services.time.monotonic() - self.started)
-        return HandlerTimes(self.services.time.wall() - ran, ran)
+        ran_us = int((self.services.time.monotonic() - self.started) * 1_000_000)
+        return HandlerTimes(self.services.time.epoch_us() - ran_us, ran_us)
 
     def _arguments(self) -> Any:
         payload = self.job.payload

@@ -68,7 +68,7 @@ async def _claim(job_store: PostgresJobStore, jobs: int, ready: asyncio.Queue[li
 async def _report(job_store: PostgresJobStore, jobs: int, ready: asyncio.Queue[list[ClaimedJob]]) -> None:
     reported = 0
     while reported < jobs:
-        times = HandlerTimes(datetime.now(UTC), timedelta(microseconds=10))
+        times = HandlerTimes.of(datetime.now(UTC), timedelta(microseconds=10))
         reports = [Succeed(token=job.token, origin=WORKER, times=times) for job in await ready.get()]
         verdicts = await job_store.report(reports)
         assert all(verdict is Verdict.ACCEPTED for verdict in verdicts)

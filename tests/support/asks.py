@@ -12,7 +12,7 @@ from support.stores import START
 ELSEWHERE = "99999999-9999-4999-8999-999999999999"
 """A claim nobody made."""
 DELAY = timedelta(seconds=33, microseconds=5)
-TIMES = c.HandlerTimes(START, timedelta(seconds=2, microseconds=9))
+TIMES = c.HandlerTimes.of(START, timedelta(seconds=2, microseconds=9))
 LATER = START + timedelta(days=3_000)
 
 

@@ -5,6 +5,8 @@ import heapq
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
+from fencepost.domain.commands import HandlerTimes
+
 WALL = datetime(2030, 1, 1, tzinfo=UTC)
 STEPS = 60
 """Turns of the event loop after which everything that can go on without time passing has done so."""
@@ -32,6 +34,10 @@ class MovedTime:
     def wall(self) -> datetime:
         """Return the moment that corresponds."""
         return WALL + timedelta(seconds=self._now)
+
+    def epoch_us(self) -> int:
+        """Return the same in microseconds since 1970."""
+        return HandlerTimes.of(self.wall(), timedelta(0)).started_us
 
     def pass_by(self, seconds: float) -> None:
         """Move on while nobody else can act, as a handler does that blocks the loop."""

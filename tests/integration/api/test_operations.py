@@ -205,7 +205,7 @@ async def test_every_field_of_an_ended_attempt_is_told(
     client: httpx2.AsyncClient, memory: Memory, job: int
 ) -> None:
     """An ending shows the command, the lease in force, heartbeats and times."""
-    times = c.HandlerTimes(memory.clock.now, timedelta(seconds=1.5))
+    times = c.HandlerTimes.of(memory.clock.now, timedelta(seconds=1.5))
     await run(memory, job, c.Fail, error=c.JobError("ValueError", "no"), times=times)
     event = (await client.get(f"/v1/jobs/{job}/events")).json()["events"][-1]
     assert (event["name"], event["command"], event["ran"]) == ("failed", "fail", 1.5)

@@ -45,7 +45,7 @@ async def test_the_idle_flag_is_committed_before_the_last_claim(shop: Workshop) 
 
 
 async def test_a_stream_of_small_claims_is_gathered(shop: Workshop) -> None:
-    """Jobs that come one by one are claimed one by one at first; a worker that finds another each time waits a moment."""
+    """Jobs are claimed one by one at first; a worker that finds another each time waits a moment."""
 
     async def chain(_ctx: Context) -> None:
         if len(shop.started) < 50:

@@ -63,7 +63,7 @@ def test_a_claim_says_which_attempt_and_until_when() -> None:
 
 def test_an_ending_says_what_the_lease_was() -> None:
     """Lease, heartbeats, start and run time of the attempt stay in its last event."""
-    times = c.HandlerTimes(NOW + SECOND, 3 * SECOND)
+    times = c.HandlerTimes.of(NOW + SECOND, 3 * SECOND)
     ended = event(running(heartbeats=4), c.Succeed(origin=WORKER, token=TOKEN, times=times, result="1"))
     assert (ended.lease_expires_at, ended.heartbeats) == (NOW + 30 * SECOND, 4)
     assert (ended.started_at, ended.ran) == (NOW + SECOND, 3 * SECOND)
