@@ -91,7 +91,7 @@ def any_jobs(clock: st.SearchStrategy[datetime] = near_moments) -> st.SearchStra
 origins = st.builds(c.Origin, words, maybe_words, maybe_words, maybe_words)
 tokens = st.builds(Token, st.integers(1, 2), st.integers(0, 4), claim_ids)
 errors = st.builds(c.JobError, words, words, maybe_words)
-times = st.none() | st.builds(c.HandlerTimes, moments, st.timedeltas(timedelta(0), timedelta(days=1)))
+times = st.none() | st.builds(c.HandlerTimes.of, moments, st.timedeltas(timedelta(0), timedelta(days=1)))
 _held = {"origin": origins, "token": tokens, "draw": draws, "times": times}
 
 reports: st.SearchStrategy[c.Report] = st.one_of(
