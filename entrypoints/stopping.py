@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -32,16 +32,18 @@ class StopRequests:
 
 
 @contextmanager
-def stop_requests(abort_within: float = ABORT_WITHIN) -> Iterator[StopRequests]:
-    """Listen for both signals; only in the main thread of a running loop.
+def stop_requests(
+    abort_within: float = ABORT_WITHIN, signals: Collection[signal.Signals] = SIGNALS
+) -> Iterator[StopRequests]:
+    """Listen for both signals, or for others; only in the main thread of a running loop.
 
     ``abort_within`` seconds after the second one the process is ended, whatever it does.
     A handler that blocks the loop must not make the process deaf, so this does not rely on the loop: the interpreter
     writes each signal to a pipe, whichever thread it reached, and a thread of ours reads it.
     """
     requests = StopRequests()
-    hearing = _Hearing(requests, asyncio.get_running_loop(), abort_within)
-    before = {number: signal.signal(number, hearing.in_main_thread) for number in SIGNALS}
+    hearing = _Hearing(requests, asyncio.get_running_loop(), abort_within, signals)
+    before = {number: signal.signal(number, hearing.in_main_thread) for number in signals}
     ours, interpreters = socket.socketpair()
     interpreters.setblocking(False)
     theirs = signal.set_wakeup_fd(interpreters.fileno(), warn_on_full_buffer=False)
@@ -60,8 +62,15 @@ def stop_requests(abort_within: float = ABORT_WITHIN) -> Iterator[StopRequests]:
 class _Hearing:
     """Counts signals on two ways, each of which can miss some: the pipe may be taken over, handler calls merge."""
 
-    def __init__(self, requests: StopRequests, loop: asyncio.AbstractEventLoop, abort_within: float) -> None:
+    def __init__(
+        self,
+        requests: StopRequests,
+        loop: asyncio.AbstractEventLoop,
+        abort_within: float,
+        signals: Collection[int],
+    ) -> None:
         self._requests, self._loop, self._abort_within = requests, loop, abort_within
+        self._signals = signals
         self._by_pipe = self._by_handler = self._passed_on = 0
         self._lock = threading.RLock()
 
@@ -72,7 +81,7 @@ class _Hearing:
                 if theirs >= 0:
                     with suppress(OSError):
                         os.write(theirs, numbers)
-                self._by_pipe += sum(number in SIGNALS for number in numbers)
+                self._by_pipe += sum(number in self._signals for number in numbers)
                 self._pass_on()
 
     def in_main_thread(self, _number: int, _frame: FrameType | None) -> None:

@@ -19,6 +19,7 @@ COMMANDS = (
     (RUN, "run.worker:worker", "Run the jobs of an app."),
     (RUN, "run.scheduler:scheduler", "End expired leases; run as many as you like."),
     (RUN, "run.api:api", "Serve the HTTP API."),
+    (RUN, "run.bench:bench", "Measure Fencepost on your database, in a schema that is gone afterwards."),
     (RUN, "..demo.command:demo", "Watch jobs, crashes and recovery on an embedded PostgreSQL."),
     (DATA, "jobs:jobs", "Submit, list, show, wait for, cancel, requeue, edit and revoke jobs."),
     (DATA, "dead:dead", "Work through the dead letters."),

@@ -10,10 +10,10 @@ from pathlib import Path
 from ...adapters.embedded import temporary_postgres
 from ...adapters.postgres.migrations import migrate
 from ..container import assemble, closed, opened
+from ..fleet import fleet
 from ..settings import load
 from .faults import DemoFailed
 from .plan import Chunk, plan
-from .processes import fleet
 from .run import Demo
 from .story import Story
 

@@ -13,8 +13,8 @@ from ...domain.errors import FencepostError
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.job import Job
 from ...domain.vocabulary import ControlEventName, EventName, State
+from ..fleet import Fleet
 from .plan import LINGERS
-from .processes import Fleet
 
 PATIENCE = 60.0
 """Seconds until the demo gives up waiting for something that must happen."""

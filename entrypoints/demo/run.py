@@ -16,11 +16,11 @@ from ...domain.invariants import Report
 from ...domain.job import Job
 from ...domain.vocabulary import TERMINAL, ControlEventName, EventName, State
 from ..container import Container
+from ..fleet import Fleet
 from . import checking
 from .client import Client
 from .faults import DemoFailed, Disasters, Taken, eventually
 from .plan import Chunk, duplicates
-from .processes import Fleet
 from .story import Story
 
 WORKERS = ("worker-1", "worker-2", "worker-3")

@@ -35,7 +35,7 @@ codes = [run(command) for command in {commands!r}]
 sys.stderr.write(json.dumps([codes, sorted(sys.modules)]))
 """
 GROUPS = ["jobs", "dead", "queues", "audit", "db", "config"]
-RUN = ["up", "worker", "scheduler", "api"]
+RUN = ["up", "worker", "scheduler", "api", "bench"]
 
 
 def run_apart(commands: list[list[str]], *, bare: Commands) -> tuple[list[int], set[str]]:
@@ -54,7 +54,7 @@ def run_apart(commands: list[list[str]], *, bare: Commands) -> tuple[list[int], 
 
 def test_help_loads_nothing_heavy(bare: Commands) -> None:
     """Neither the database driver nor the web framework is imported to show help, whatever it is about."""
-    commands = [[], *([group] for group in GROUPS), ["jobs", "submit"], ["worker"], ["up"]]
+    commands = [[], *([group] for group in GROUPS), ["jobs", "submit"], ["worker"], ["up"], ["bench"]]
     codes, modules = run_apart([[*command, "--help"] for command in commands], bare=bare)
     assert codes == [0] * len(commands)
     assert HEAVY & modules == set()

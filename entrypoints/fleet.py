@@ -1,4 +1,4 @@
-"""The demo's other processes: each is what an operator would start, and can be killed like it."""
+"""Processes for the length of a block: each is what an operator would start, and can be killed like it."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ STOP_WITHIN = 20.0
 
 @define
 class Fleet:
-    """Processes started by the demo; all of them end with it. Their output goes to files in ``logs``."""
+    """Processes that end with this one, in whatever way it ends. Their output goes to files in ``logs``."""
 
     environment: Mapping[str, str]
     logs: Path
@@ -25,14 +25,15 @@ class Fleet:
 
     def start(self, name: str, *arguments: str) -> int:
         """Start ``fencepost <arguments>`` and return its process id."""
-        command = [sys.executable, "-m", "fencepost.entrypoints.cli", *arguments]
+        command = [sys.executable, "-m", "fencepost.entrypoints.tied", name, *arguments]
         with (self.logs / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,  # held open: it ends when we do
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **self.environment},
+                start_new_session=True,  # Ctrl-C reaches it through us
             )
         self._running[name] = process
         return process.pid
@@ -52,7 +53,7 @@ class Fleet:
         """Send a signal; SIGKILL also waits until the process is gone."""
         self._running[name].send_signal(number)
         if number is signal.SIGKILL:
-            self._running.pop(name).wait()
+            _waited(self._running.pop(name))
 
     def ended(self) -> dict[str, int]:
         """Return the processes that ended by themselves, with their exit codes."""
@@ -70,17 +71,19 @@ class Fleet:
 
 
 def _waited(process: subprocess.Popen[bytes]) -> int:
-    try:
-        return process.wait(STOP_WITHIN)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()
+    assert process.stdin is not None
+    with process.stdin:  # closed at the end
+        try:
+            return process.wait(STOP_WITHIN)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
 
 
 @contextmanager
 def fleet(environment: Mapping[str, str]) -> Iterator[Fleet]:
     """Yield a fleet whose processes never outlive the block."""
-    with tempfile.TemporaryDirectory(prefix="fencepost-demo-", ignore_cleanup_errors=True) as logs:
+    with tempfile.TemporaryDirectory(prefix="fencepost-", ignore_cleanup_errors=True) as logs:
         crew = Fleet(environment, Path(logs))
         try:
             yield crew
