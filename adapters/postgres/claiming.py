@@ -39,9 +39,9 @@ def _claim(schema: str) -> Statement:
     The queue's row is locked first, which makes a pause exact. The levels of priority are walked from the highest, each
     from its frontier, and lower ones only when higher ones run dry: PostgreSQL produces, and so locks, no more rows
     than the outer limit asks for. As sub-selects, clock and queue are conditions of the index. What is due later is
-    looked for as lazily, and not at all when the limit was reached. The first row is no job: its attempt is the number
-    of open queues, its failures that of jobs held, its timeout the time the search took, its lease the wait, its run_at
-    the clock.
+    looked for as lazily, row by row (a window by default reads all rows of one run_at), and not at all when the limit
+    was reached. The first row is no job: its attempt is the number of open queues, its failures that of jobs held, its
+    timeout the time the search took, its lease the wait, its run_at the clock.
     """
     of = names(schema)
     level = f"""
@@ -70,8 +70,9 @@ WITH open_queue AS MATERIALIZED (
     SELECT min(soonest.run_at) - (SELECT at FROM clock) AS wait FROM unnest({_LEVELS}) AS level (priority)
     CROSS JOIN LATERAL (
         SELECT near.run_at FROM (
-            SELECT j.run_at, j.type, row_number() OVER (ORDER BY j.run_at) AS number{level}
+            SELECT j.run_at, j.type, row_number() OVER next AS number{level}
               AND j.run_at > (SELECT at FROM clock)
+            WINDOW next AS (ORDER BY j.run_at ROWS UNBOUNDED PRECEDING)
         ) AS near
         WHERE near.type = ANY (CAST(:types AS text[])) OR near.number = {_FORESIGHT}
         ORDER BY near.run_at LIMIT 1
