@@ -21,14 +21,15 @@ class FaultyStore:
 
     An error in ``before`` means that nothing happened, one in ``after`` that only the reply was lost. While ``away``
     every call fails. ``capacity`` is how much can be done in time, ``pace`` the seconds that the answer
-    to a claim takes for each job. ``calls`` keeps when each method was called.
+    to a claim takes for each job, ``search`` those of a search for lapsed leases. ``calls`` keeps when each method was
+    called.
     """
 
     def __init__(self, store: JobStore, time: LocalTime) -> None:
         """Let everything through."""
         self._store, self._time = store, time
         self.away: set[str] = set()
-        self.capacity, self.pace = 1_000_000, 0.0
+        self.capacity, self.pace, self.search = 1_000_000, 0.0, 0.0
         self.before: dict[str, deque[Exception]] = defaultdict(deque)
         self.after: dict[str, deque[Exception]] = defaultdict(deque)
         self.calls: dict[str, list[float]] = defaultdict(list)
@@ -67,7 +68,10 @@ class FaultyStore:
 
     async def reap(self, limit: int, draws: Sequence[float]) -> int:
         """Reap."""
-        return await self._through("reap", lambda: self._store.reap(limit, draws))
+        reaped = await self._through("reap", lambda: self._store.reap(limit, draws))
+        if self.search:
+            await self._time.sleep(self.search)
+        return reaped
 
     async def operate(self, job_ids: Sequence[int], operation: Operation) -> Sequence[Verdict]:
         """Operate."""

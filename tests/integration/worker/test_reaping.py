@@ -83,6 +83,39 @@ async def test_locked_rows_do_not_hide_the_others(shop: Workshop, reaper: Reaper
         assert {shop.state(job) for job in range(first + 150, first + 160)} == {State.PENDING}
 
 
+async def test_long_searches_take_a_twentieth_of_the_time(shop: Workshop, reaper: Reaper) -> None:
+    """While a pinned horizon makes each take half a second, there is one every ten; then every two again."""
+    shop.store.search = 0.5
+    await shop.advance(43)
+    assert shop.store.calls["reap"] == [0, 2, 12, 22, 32, 42]
+    shop.store.search = 0.0
+    await shop.advance(14)
+    assert shop.store.calls["reap"][6:] == [52, 54, 56]
+
+
+async def test_long_searches_put_an_expiry_off_by_no_more_than_twenty_of_them(
+    shop: Workshop, reaper: Reaper
+) -> None:
+    """A lease that lapsed right after one search is ended by the next."""
+    shop.store.search = 0.5
+    job = await claim(shop, 1)
+    await shop.advance(2.5 + 9.4)
+    assert shop.state(job) is State.RUNNING
+    await shop.advance(0.2)
+    assert shop.events(job)[-1] == "lease_expired"
+    await shop.advance(0.5)
+
+
+async def test_batches_that_find_much_are_no_reason_to_rest(shop: Workshop, reaper: Reaper) -> None:
+    """Only the last search of a round counts: the others did something."""
+    shop.store.search = 0.1
+    first = await claim(shop, 250)
+    await shop.advance(9)
+    assert {shop.state(job) for job in range(first, first + 250)} == {State.PENDING}
+    rounds = [moment for moment in shop.store.calls["reap"] if moment >= 5]
+    assert len(rounds) == 4
+
+
 @pytest.mark.parametrize("error", [Unavailable(), UnknownOutcome()])
 async def test_after_an_outage_workers_get_one_lease_to_come_back(
     shop: Workshop, reaper: Reaper, database: Database, error: Exception
