@@ -11,6 +11,7 @@ import psycopg
 from fencepost.adapters.executors.coroutines import CoroutineExecutor
 from fencepost.adapters.executors.threads import ThreadExecutor
 from fencepost.adapters.postgres.database import Database
+from fencepost.adapters.postgres.frontier import SHARE
 from fencepost.adapters.postgres.job_store import PostgresJobStore
 from fencepost.adapters.postgres.queue_store import PostgresQueueStore
 from fencepost.adapters.postgres.submitter import PostgresSubmitter
@@ -32,7 +33,15 @@ WORKER = "fencepost test worker"
 class LiveWorker:
     """Used as an asynchronous context manager: runs inside, is drained at the end."""
 
-    def __init__(self, dsn: str, call: Callable[..., Any], slots: int = 20) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        call: Callable[..., Any],
+        slots: int = 20,
+        *,
+        full_scans: float = SHARE,
+        poll: timedelta = timedelta(seconds=1),
+    ) -> None:
         """Run jobs of type ``work`` with this coroutine function."""
         self.claims, self.reports, self.heartbeats = (
             Database(dsn, pool_size=1, application_name=WORKER) for _ in range(3)
@@ -42,7 +51,7 @@ class LiveWorker:
         handlers.add(Handler("work", "default", call))
         self._background, self._transactions = LoopThread(), PostgresTransactions(dsn, self.general)
         ports = WorkerPorts(
-            claims=PostgresJobStore(self.claims),
+            claims=PostgresJobStore(self.claims, full_scans=full_scans),
             reports=PostgresJobStore(self.reports),
             heartbeats=PostgresJobStore(self.heartbeats),
             queues=PostgresQueueStore(self.claims),
@@ -55,7 +64,10 @@ class LiveWorker:
             new_claim_id=new_claim_id,
         )
         settings = WorkerSettings(
-            worker=new_worker_id(), queues={"default": slots}, drain_grace=timedelta(seconds=10)
+            worker=new_worker_id(),
+            queues={"default": slots},
+            drain_grace=timedelta(seconds=10),
+            fallback_poll=poll,
         )
         self.worker = Worker(settings, handlers, ports)
         self._running: asyncio.Future[None] | None = None
