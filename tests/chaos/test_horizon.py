@@ -6,6 +6,7 @@ from time import perf_counter
 import psycopg
 import pytest
 
+from fencepost.adapters.postgres.job_store import PostgresJobStore
 from support.figures import Note
 from support.rig import Rig, rig_over, submission, success
 from support.site import Site
@@ -19,6 +20,7 @@ FIRST = 1_000 // EACH
 async def test_a_pinned_horizon_slows_claims_tenfold_at_most(site: Site, note: Note) -> None:
     """B109: with a snapshot held open 20,000 jobs go through; the 95th percentile of claims stays in bounds."""
     async with rig_over(site.dsn) as rig, await psycopg.AsyncConnection.connect(site.dsn) as reader:
+        rig.jobs = PostgresJobStore(rig.database)  # with the share of full scans that workers have
         await reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         await reader.execute("SELECT count(*) FROM fencepost.jobs")
         took = [await churn(rig) for _ in range(20_000 // EACH)]
