@@ -98,6 +98,28 @@ async def test_a_queue_nobody_registered_gives_nothing(lockstep: Lockstep) -> No
         assert _ids(await stores.jobs.claim(request)) == []
 
 
+async def test_a_claim_says_whether_its_queue_is_open(lockstep: Lockstep) -> None:
+    """Neither an unknown queue is nor a paused one, whatever is in it; an empty one is, and one with jobs."""
+
+    async def opened(expected: bool) -> int:
+        request = ClaimRequest(
+            queue="new", types=frozenset({"t"}), limit=9, claim_id=str(uuid4()), origin=WORKER
+        )
+        claimed = await lockstep.both(lambda stores: stores.jobs.claim(request))
+        assert claimed.open is expected
+        return len(claimed.jobs)
+
+    assert await opened(False) == 0
+    await lockstep.both(lambda stores: stores.queues.register(["new"]))
+    assert await opened(True) == 0
+    for stores in (lockstep.memory, lockstep.postgres):
+        await submit(stores, queue="new")
+    await lockstep.both(lambda stores: stores.queues.pause("new", OPERATOR))
+    assert await opened(False) == 0
+    await lockstep.both(lambda stores: stores.queues.resume("new", OPERATOR))
+    assert await opened(True) == 1
+
+
 async def test_a_paused_queue_gives_nothing_until_it_is_resumed(stores: Stores, clock: Clock) -> None:
     """Between pause and resume no claim succeeds; running jobs go on."""
     running = await claim_one(stores)

@@ -194,7 +194,7 @@ def unplaced(event: Any) -> Any:
 def plain(answer: Any) -> Any:
     """Make answers comparable that differ only in the kind of their sequences."""
     if isinstance(answer, Claimed):
-        return list(answer.jobs), answer.next_due_in
+        return list(answer.jobs), answer.next_due_in, answer.open
     if isinstance(answer, Sequence) and not isinstance(answer, str):
         return [plain(item) for item in answer]
     return answer

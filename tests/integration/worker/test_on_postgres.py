@@ -2,17 +2,21 @@
 
 import asyncio
 import random
+from datetime import timedelta
 
 import psycopg
 
 from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.job_store import PostgresJobStore
+from fencepost.adapters.postgres.queue_store import PostgresQueueStore
 from fencepost.application.context import Context
 from fencepost.domain.commands import Cancel, Origin
 from fencepost.domain.vocabulary import State, Verdict
 from support.live import WORKER, LiveWorker, counted, finished, rows, submit
 
 ENDINGS = "SELECT name, count(*) FROM fencepost.job_events GROUP BY name"
+RUNNING = "SELECT count(*) FROM fencepost.jobs WHERE state = 'running'"
+SOME_WAIT = "SELECT CAST(count(*) > 5 AS integer) FROM fencepost.jobs WHERE state = 'running'"
 TWICE = """SELECT job_id FROM fencepost.job_events WHERE state IN ('succeeded', 'dead', 'cancelled')
     GROUP BY job_id HAVING count(*) > 1"""
 
@@ -100,6 +104,66 @@ async def test_a_row_locked_by_a_stranger_holds_up_only_itself(database: str) ->
         await locked_while(database, first, go, others)
         await finished(database)
     assert await rows(database, held) == [(State.SUCCEEDED,)]
+
+
+class Gated:
+    """Jobs that are quick, but for those that are told to wait; ``began`` has these."""
+
+    def __init__(self) -> None:
+        """Closed."""
+        self.go = asyncio.Event()
+        self.began: list[int] = []
+
+    async def __call__(self, ctx: Context, slow: bool = False) -> None:
+        """Wait if told so."""
+        if slow:
+            self.began.append(ctx.job_id)
+            await self.go.wait()
+
+    async def hold(self, dsn: str, lease: timedelta) -> list[int]:
+        """Let the worker with five slots measure quick jobs, and then hold more slow ones than it has slots."""
+        await submit(dsn, 500)
+        await finished(dsn)
+        jobs = await submit(dsn, 30, payload='{"slow":true}', lease=lease)
+        await counted(dsn, SOME_WAIT, 1)
+        return jobs
+
+
+async def test_a_pause_brings_back_what_waits_for_a_slot(database: str) -> None:
+    """Long before a tenth of the lease is over, and nothing more begins until the queue is resumed."""
+    work, operator, user = Gated(), Database(database), Origin("user:test", "request-1")
+    queues = PostgresQueueStore(operator)
+    async with LiveWorker(database, work, slots=5):
+        jobs = await work.hold(database, timedelta(minutes=10))
+        assert await queues.pause("default", user) is Verdict.ACCEPTED
+        await counted(database, RUNNING, 5, within=30)
+        assert work.began == jobs[:5]
+        work.go.set()
+        await counted(database, RUNNING, 0)
+        assert work.began == jobs[:5]
+        await queues.resume("default", user)
+        await finished(database)
+    await operator.close()
+    assert sorted(work.began) == jobs
+    events = dict(await rows(database, ENDINGS))
+    assert events["succeeded"] == 530
+    assert events["claimed"] - events["released"] == 530
+
+
+async def test_what_waits_behind_handlers_that_have_become_slow_goes_to_another_worker(database: str) -> None:
+    """A tenth of the lease, and the second worker has them; each job runs once."""
+    slow, quick = Gated(), Gated()
+    quick.go.set()
+    async with LiveWorker(database, slow, slots=5):
+        jobs = await slow.hold(database, timedelta(seconds=5))
+        async with LiveWorker(database, quick):
+            await counted(database, RUNNING, 5)
+            await counted(database, "SELECT count(*) FROM fencepost.jobs WHERE state = 'succeeded'", 525)
+            slow.go.set()
+            await finished(database)
+    assert (slow.began, sorted(quick.began)) == (jobs[:5], jobs[5:])
+    assert await rows(database, TWICE) == []
+    assert {attempt for [attempt] in await rows(database, "SELECT attempt FROM fencepost.jobs")} <= {1, 2}
 
 
 async def locked_while(dsn: str, job_id: int, go: asyncio.Event, others: str) -> None:

@@ -1,6 +1,7 @@
 """Jobs that a worker holds before it has slots for them: who gets one, who waits how long, who goes back."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -12,7 +13,7 @@ from fencepost.application.ports.job_store import ClaimRequest
 from fencepost.domain.commands import Origin, Revoke
 from fencepost.domain.vocabulary import State
 from support.local_time import settle
-from support.workshop import USER, Workshop, forever
+from support.workshop import USER, Workshop, forever, until
 
 SLOTS = 5
 SECOND = timedelta(seconds=1)
@@ -361,3 +362,32 @@ async def test_a_handler_that_cannot_even_be_started_leaves_its_slot_to_the_next
     await doors.open()
     assert {job for job in jobs if quick.state(job) is State.DEAD} == bad
     assert states(quick, jobs).count(State.SUCCEEDED) == 25
+
+
+async def test_threads_are_waited_for_like_coroutines(shop: Workshop) -> None:
+    """Quick functions let jobs wait; one that then does not return sends them back after a tenth of the lease."""
+    release, began = threading.Event(), list[int]()
+
+    def work(ctx: Context, stuck: bool = False) -> None:
+        if stuck:
+            began.append(ctx.job_id)
+            release.wait(10)
+
+    shop.handle(work, executor="thread")
+    first = await shop.submit(times=60)
+    await shop.start()
+    async with asyncio.timeout(10):
+        while shop.state(first + 59) is not State.SUCCEEDED:
+            await shop.advance(0)
+            await asyncio.sleep(0.001)  # the threads' turn
+    jobs = await shop.submit(times=30, payload='{"stuck":true}')
+    await shop.advance(0)
+    stuck = list(range(jobs, jobs + 30))
+    assert states(shop, stuck) == [State.RUNNING] * 30
+    await shop.advance(3.1)
+    assert states(shop, stuck) == [State.RUNNING] * SLOTS + [State.PENDING] * 25
+    await until(lambda: len(began) == SLOTS)
+    release.set()
+    await until(lambda: states(shop, stuck[:SLOTS]) == [State.SUCCEEDED] * SLOTS)
+    assert sorted(began[:SLOTS]) == stuck[:SLOTS]
+    shop.threads.close()
