@@ -9,7 +9,7 @@ from ...domain.errors import InvalidInput
 from ...domain.values import check_integer
 
 FIGURES = ("submit", "drain", "single", "latency")
-JOBS, FEWEST, MOST = 50_000, 100, 5_000_000
+JOBS, FEWEST, MOST = 100_000, 100, 5_000_000
 SECONDS, LONGEST = 6, 3_600
 
 

@@ -22,6 +22,7 @@ WHERE nspname ~ %s AND obj_description(n.oid, 'pg_namespace') = %s AND NOT EXIST
         AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(nspname, 0))
 ORDER BY nspname
 """
+_STAY = "SELECT set_config('idle_session_timeout', '0', false)"
 _KEEPER = "SELECT FROM pg_roles WHERE rolname = %s"
 
 Connection = psycopg.AsyncConnection[Any]
@@ -34,6 +35,7 @@ def new_name() -> str:
 
 async def make(connection: Connection, name: str) -> None:
     """Make the schema; it counts as in use until the connection ends."""
+    await connection.execute(_STAY)
     await connection.execute(_LOCK, [name])
     async with connection.transaction():
         await connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))

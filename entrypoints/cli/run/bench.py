@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ....domain.errors import InvalidInput
+from ...bench.plan import JOBS, SECONDS, planned
 from ..exits import FAILED, INTERRUPTED, OK
 from ..flags import PLAIN, Flags, Output
 from ..terminal import say
@@ -21,8 +22,10 @@ def bench(
     figures: Annotated[
         str | None, Parameter(help="Which of submit,drain,single,latency [all], with commas in between.")
     ] = None,
-    jobs: Annotated[int, Parameter(help="Jobs that are submitted and drained.")] = 50_000,
-    seconds: Annotated[int, Parameter(help="Time after which a figure is taken from what is done.")] = 6,
+    jobs: Annotated[int, Parameter(help="Jobs that are submitted and drained.")] = JOBS,
+    seconds: Annotated[
+        int, Parameter(help="Time after which a figure is taken from what is done.")
+    ] = SECONDS,
     json: Annotated[
         bool, Parameter(help="A line of JSON for each figure: --output ndjson.", negative="")
     ] = False,
@@ -38,7 +41,6 @@ def bench(
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
     from ...bench.conditions import check_settings  # noqa: PLC0415
-    from ...bench.plan import planned  # noqa: PLC0415
     from ...bench.run import Bench  # noqa: PLC0415
     from ...bench.where import database  # noqa: PLC0415
     from ...settings import load  # noqa: PLC0415
