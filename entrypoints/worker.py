@@ -1,18 +1,15 @@
 """A worker process: from its app to its exit code."""
 
 import asyncio
-import gc
 import logging
-from collections.abc import Callable
 
 from ..application.worker.runtime import Worker
+from .loops import calm_the_collector, loop_factory
 from .startup import Start, ready
 from .stopping import LEAVE_WITHIN, StopRequests, leave_within, stop_requests
 from .worker_container import WorkerContainer, worker_closed
 
 _log = logging.getLogger(__name__)
-YOUNG = 50_000
-"""New objects after which the collector looks for cycles among them."""
 
 
 def run_worker(container: WorkerContainer) -> int:
@@ -21,30 +18,11 @@ def run_worker(container: WorkerContainer) -> int:
     Raises MigrationsPending, InvalidInput for settings no worker can have, and what broke the worker.
     """
     container.worker_settings()
-    _calm_the_collector()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    calm_the_collector()
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         code = runner.run(_serve(container))
         leave_within(LEAVE_WITHIN, code)
     return code
-
-
-def _calm_the_collector() -> None:
-    """Let the cyclic collector pass over what the program has loaded, and look at new objects in larger batches.
-
-    A batch of jobs is thousands of objects that all live until their report is answered: at Python's own threshold the
-    collector walks them again and again, for a tenth of a busy worker's time. They are freed by reference counting.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop  # noqa: PLC0415 - not there on every platform
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 async def _serve(container: WorkerContainer) -> int:

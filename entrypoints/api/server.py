@@ -1,7 +1,6 @@
 """Serving the API with uvicorn: on loopback only, until it can tell who calls."""
 
 import asyncio
-import gc
 import logging
 import socket
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ import uvicorn
 
 from ...domain.errors import FencepostError, InvalidInput, Unavailable
 from ..container import Container
-from ..loops import loop_factory
+from ..loops import calm_the_collector, loop_factory
 from ..schema import MigrationsPending
 from ..stopping import StopRequests, stop_requests
 from .app import create_app
@@ -20,8 +19,6 @@ from .protocol import ProblemProtocol
 
 IDLE_SECONDS = 5
 """Seconds that a connection may be silent while no request is under way."""
-YOUNG = 20_000
-"""New objects after which the collector looks for cycles among them."""
 GRACE_SECONDS = 10
 """Seconds that requests under way have to end once a stop is asked for."""
 
@@ -54,19 +51,9 @@ def run_api(container: Container) -> int:
     Raises InvalidInput for an address other than loopback, AddressTaken, MigrationsPending. While the database is
     away the API serves and says so.
     """
-    _calm_the_collector()
+    calm_the_collector()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(_run(container))
-
-
-def _calm_the_collector() -> None:
-    """Let the cyclic collector leave alone what the program has loaded, and look at new objects in larger batches.
-
-    A request is some hundred objects, nearly all freed by reference counting.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
 
 
 async def _run(container: Container) -> int:
