@@ -74,8 +74,11 @@ def test_a_job_is_done_and_the_data_survive(up: Commands) -> None:
 
 
 def test_nothing_outlives_it_even_when_it_is_killed(up: Commands) -> None:
-    """Killed the hard way, its children and its PostgreSQL end by themselves."""
-    running, _ = started(up, "--app", "shop:app")
+    """Killed the hard way, its children and its PostgreSQL end by themselves.
+
+    A worker whose claim was cut off asks for its outcome until its drain grace is over.
+    """
+    running, _ = started(up, "--app", "shop:app", "--drain-grace", "5s")
     children = descendants(running.process.pid)
     assert len(children) == 3
     running.ask(signal.SIGKILL)
