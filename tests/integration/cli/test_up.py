@@ -78,7 +78,7 @@ def test_nothing_outlives_it_even_when_it_is_killed(up: Commands) -> None:
 
     A worker whose claim was cut off asks for its outcome until its drain grace is over.
     """
-    running, _ = started(up, "--app", "shop:app", "--drain-grace", "5s")
+    running, _ = started(up.having(FENCEPOST_DRAIN_GRACE="5s"), "--app", "shop:app")
     children = descendants(running.process.pid)
     assert len(children) == 3
     running.ask(signal.SIGKILL)
