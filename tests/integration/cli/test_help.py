@@ -78,7 +78,7 @@ def test_an_interrupt_during_imports_is_no_traceback(bare: Commands) -> None:
 
 @pytest.mark.parametrize("command", [[], ["jobs", "submit"]])
 def test_help_is_quick(bare: Commands, command: list[str]) -> None:
-    """Help takes hardly more of a processor than loading the two libraries that draw it."""
+    """Help takes less of a processor than three times loading the two libraries that draw it."""
 
     def drawn() -> None:
         assert bare.process(*command, "--help").returncode == 0
@@ -86,7 +86,7 @@ def test_help_is_quick(bare: Commands, command: list[str]) -> None:
     def loaded() -> None:
         subprocess.run([sys.executable, "-c", "import cyclopts, rich.console"], check=True)
 
-    assert cheapest(drawn) < 2.5 * cheapest(loaded)
+    assert cheapest(drawn) < 3 * cheapest(loaded)
 
 
 def cheapest(run: Callable[[], None]) -> float:
