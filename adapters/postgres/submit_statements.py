@@ -10,6 +10,7 @@ from attrs import frozen
 from sqlalchemy import Integer, Text, bindparam, text
 from sqlalchemy.types import TypeEngine
 
+from . import arrays
 from .query import Statement
 from .tables import MOMENT
 from .waking import quoted
@@ -191,12 +192,10 @@ def _statement(sql: str) -> Statement:
 
 def array(values: Iterable[object]) -> str:
     """Return an array as PostgreSQL's text: every driver can send it, and much faster than a list."""
-    return f"{{{','.join('NULL' if value is None else _element(value) for value in values)}}}"
+    return arrays.joined(arrays.NULL if value is None else _element(value) for value in values)
 
 
 def _element(value: object) -> str:
     if isinstance(value, int):
         return str(value)
-    text = value.isoformat() if isinstance(value, datetime) else str(value)
-    escaped = text.replace("\\", r"\\").replace('"', r"\"")
-    return f'"{escaped}"'
+    return arrays.quoted(value.isoformat() if isinstance(value, datetime) else str(value))

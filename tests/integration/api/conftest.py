@@ -1,11 +1,13 @@
-"""The API over memory, for everything that does not need PostgreSQL."""
+"""The API over memory, for everything that does not need PostgreSQL, and over PostgreSQL behind a bad network."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import httpx2
 import pytest
 
-from support.api import Memory, in_process
+from fencepost.entrypoints.container import closed
+from support.api import Memory, in_process, postgres_container
+from support.proxy import Proxy
 
 
 @pytest.fixture
@@ -19,3 +21,19 @@ async def client(memory: Memory) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of the API over memory."""
     async with in_process(memory.container) as client:
         yield client
+
+
+@pytest.fixture
+def proxy(emptied: str) -> Iterator[Proxy]:
+    """A bad network to an empty database."""
+    with Proxy(emptied) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def far(proxy: Proxy) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client of the API on the other side of it."""
+    container = postgres_container(proxy.dsn)
+    async with in_process(container, timeout=30) as client:
+        yield client
+    await closed(container)

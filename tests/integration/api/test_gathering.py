@@ -1,7 +1,6 @@
 """Submits of many clients share statements: what each hears is true, and what was accepted is there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
@@ -23,19 +22,9 @@ WHEN (NEW.type = 'bad') EXECUTE FUNCTION refuse('{state}')
 
 
 @pytest.fixture
-def proxy(emptied: str) -> Iterator[Proxy]:
-    """A network to an empty database that fails when told to."""
-    with Proxy(emptied) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-async def client(proxy: Proxy) -> AsyncIterator[httpx2.AsyncClient]:
+def client(far: httpx2.AsyncClient) -> httpx2.AsyncClient:
     """A client of the API over PostgreSQL."""
-    container = postgres_container(proxy.dsn)
-    async with in_process(container, timeout=30) as client:
-        yield client
-    await closed(container)
+    return far
 
 
 async def submitted(client: httpx2.AsyncClient, *jobs: dict[str, Any]) -> list[httpx2.Response]:

@@ -1,29 +1,9 @@
 """The API behind a bad network to its database."""
 
-from collections.abc import AsyncIterator, Iterator
-
 import httpx2
 import pytest
 
-from fencepost.entrypoints.container import closed
-from support.api import in_process, postgres_container
 from support.proxy import Proxy, Trouble
-
-
-@pytest.fixture
-def proxy(emptied: str) -> Iterator[Proxy]:
-    """A bad network to an empty database."""
-    with Proxy(emptied) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-async def far(proxy: Proxy) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of the API on the other side of it."""
-    container = postgres_container(proxy.dsn)
-    async with in_process(container, timeout=30) as client:
-        yield client
-    await closed(container)
 
 
 async def jobs(client: httpx2.AsyncClient) -> int:

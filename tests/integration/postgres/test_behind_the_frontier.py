@@ -1,7 +1,7 @@
 """Jobs behind a worker's frontier: passed over until the next full scan, which finds them all."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -13,34 +13,10 @@ from fencepost.application.ports.job_store import ClaimRequest
 from fencepost.domain.commands import Cancel, Edit, Fail, JobError, Release, Requeue, Revoke
 from fencepost.domain.vocabulary import Verdict
 from support.frontiers import SECOND, Arena, Claimer, arena_over
-from support.proof import prove
 from support.rig import QUEUE, USER, WORKER, submission, waiting
-from support.stores import Clock
-from support.wiping import wipe
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Way = Callable[[Arena, Claimer], Awaitable[int]]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The database's clock."""
-    return Clock()
-
-
-@pytest.fixture
-def emptied(shared_database: str, clock: Clock, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A migrated database, emptied, whose history must hold at the end by the test's clock."""
-    wipe(shared_database)
-    yield shared_database
-    prove(shared_database, request.node, clock)
-
-
-@pytest.fixture
-async def arena(emptied: str, clock: Clock) -> AsyncIterator[Arena]:
-    """Workers over it."""
-    async with arena_over(emptied, clock) as arena:
-        yield arena
 
 
 async def committed_late(arena: Arena, claimer: Claimer) -> int:

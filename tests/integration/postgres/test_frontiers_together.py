@@ -1,7 +1,6 @@
 """Several workers' frontiers over one table: the order of claims, and that together they lose nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any
@@ -14,34 +13,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fencepost.domain.commands import Release
 from fencepost.domain.vocabulary import Verdict
 from support.frontiers import SECOND, Arena, Claimer, arena_over
-from support.proof import problems_of, prove
+from support.proof import problems_of
 from support.rig import WORKER, submission, success
 from support.stores import START, Clock
 from support.wiping import wipe
 
 BATCH = 3
 PRIORITIES = st.integers(0, 9)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The database's clock."""
-    return Clock()
-
-
-@pytest.fixture
-def emptied(shared_database: str, clock: Clock, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A migrated database, emptied, whose history must hold at the end by the test's clock."""
-    wipe(shared_database)
-    yield shared_database
-    prove(shared_database, request.node, clock)
-
-
-@pytest.fixture
-async def arena(emptied: str, clock: Clock) -> AsyncIterator[Arena]:
-    """Workers over it."""
-    async with arena_over(emptied, clock) as arena:
-        yield arena
 
 
 async def crowd(arena: Arena) -> list[int]:
@@ -220,13 +198,13 @@ class Fleet(RuleBasedStateMachine):
         self.claims += ids
 
 
-def test_several_frontiers_together_lose_no_job(emptied: str, clock: Clock) -> None:
+def test_several_frontiers_together_lose_no_job(clocked: str, clock: Clock) -> None:
     """Whatever happened, one worker's full scan and what follows from it take all that is left, each job once."""
 
     class Here(Fleet):
         """On this database."""
 
-    Here.dsn, Here.clock = emptied, clock
+    Here.dsn, Here.clock = clocked, clock
 
     run_state_machine_as_test(
         Here,
