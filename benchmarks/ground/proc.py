@@ -4,7 +4,7 @@ import math
 import os
 from pathlib import Path
 
-from .asking import ask
+import psycopg
 
 TICK = os.sysconf("SC_CLK_TCK")
 PPID, UTIME, CUTIME = 1, 11, 13
@@ -22,7 +22,8 @@ def cpu_seconds(pid: int, *, reaped: bool = False) -> float:
 
 def server_process(dsn: str) -> int:
     """Return the process id of the server; 0 when it runs on another machine."""
-    fields = _stat(ask(dsn, "SELECT pg_backend_pid()"))
+    with psycopg.connect(dsn) as connection:  # its backend is there as long as it is open
+        fields = _stat(connection.info.backend_pid)
     return int(fields[PPID]) if fields else 0
 
 
