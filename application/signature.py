@@ -40,11 +40,14 @@ class Signature:
         read back as the annotation demands, strictly. Arguments left at their default are not part of it. Raises
         InvalidInput naming the argument.
         """
-        given = {**self._by_name(args), **kwargs}
-        if twice := kwargs.keys() & self._by_name(args).keys():
-            raise InvalidInput(f"payload.{min(twice)}", "is given twice")
-        self._check_names(given)
-        return {name: self._as_json(name, value) for name, value in given.items()}
+        given = kwargs
+        if args or kwargs.keys() != self.parameters.keys():
+            given = self._given(args, kwargs)
+        plain = self._as_they_are
+        return {
+            name: value if type(value) is plain.get(name) else self._as_json(name, value)
+            for name, value in given.items()
+        }
 
     def completed(self, payload: Mapping[str, Any], names: tuple[str, ...] | None) -> dict[str, Any]:
         """Return the payload with the defaults of these arguments (None: of all) where it has none."""
@@ -66,6 +69,14 @@ class Signature:
             name: value if type(value) is plain.get(name) else self._as_argument(name, value)
             for name, value in payload.items()
         }
+
+    def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        by_name = self._by_name(args)
+        if twice := kwargs.keys() & by_name.keys():
+            raise InvalidInput(f"payload.{min(twice)}", "is given twice")
+        given = {**by_name, **kwargs}
+        self._check_names(given)
+        return given
 
     def _by_name(self, args: tuple[Any, ...]) -> dict[str, Any]:
         names = [

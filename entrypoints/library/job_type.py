@@ -48,7 +48,7 @@ class JobType(Generic[P]):
         Raises InvalidInput when the arguments do not fit the handler's signature, or for an option of the call:
         ``submit_many`` takes those itself.
         """
-        if misplaced := [name for name, value in self.call.items() if value is not None]:
+        if self.call and (misplaced := [name for name, value in self.call.items() if value is not None]):
             raise InvalidInput(misplaced[0], "must be given to submit_many")
         return self._request(args, kwargs)
 
