@@ -82,7 +82,10 @@ class Frontier:
         """Count seconds in which some level was walked from its start."""
         self._full_again = max(self._full_again, self.monotonic()) + seconds * (1 / self.share - 1)
 
-    def patience(self, wait: timedelta | None) -> timedelta:
-        """Return how long to wait after a scan from here that found nothing: there may be something behind it."""
-        full_in = timedelta(seconds=max(0.0, self._full_again - self.monotonic()))
+    def patience(self, wait: timedelta | None, elapsed: float = 0.0) -> timedelta:
+        """Return how long to wait after a scan from here that came back short: there may be something behind it.
+
+        Like ``wait`` it is counted from when the scan was sent, ``elapsed`` seconds ago.
+        """
+        full_in = timedelta(seconds=max(0.0, self._full_again - self.monotonic()) + elapsed)
         return full_in if wait is None else min(wait, full_in)

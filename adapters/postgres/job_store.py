@@ -48,7 +48,8 @@ class PostgresJobStore:
             raise
         answer = claiming.answer(request, rows)
         assert len(answer.jobs) <= request.limit
-        return Claimed(answer.jobs, _wait(frontier, scan, request.limit, answer), answer.open)
+        wait = _wait(frontier, scan, request.limit, answer, self._monotonic() - sent)
+        return Claimed(answer.jobs, wait, answer.open)
 
     def _frontier(self, request: ClaimRequest) -> Frontier:
         key = request.queue, request.types
@@ -109,8 +110,10 @@ class PostgresJobStore:
         return await operate(self._database, job_ids, operation)
 
 
-def _wait(frontier: Frontier, scan: Scan, limit: int, answer: claiming.Answer) -> timedelta | None:
-    """Move the frontier and return how long to wait before the next claim."""
+def _wait(
+    frontier: Frontier, scan: Scan, limit: int, answer: claiming.Answer, elapsed: float
+) -> timedelta | None:
+    """Move the frontier and return how long after this claim was sent, ``elapsed`` seconds ago, the next one is due."""
     took = answer.took.total_seconds()
     if not answer.open or answer.held > len(answer.jobs):  # paused, or some were changed at this very moment
         frontier.gave_up(scan, took)
@@ -118,4 +121,4 @@ def _wait(frontier: Frontier, scan: Scan, limit: int, answer: claiming.Answer) -
     frontier.found(scan, answer.found, limit, answer.clock, took)
     if answer.held == limit:
         return None
-    return answer.wait if scan.full else frontier.patience(answer.wait)
+    return answer.wait if scan.full else frontier.patience(answer.wait, elapsed)

@@ -41,8 +41,9 @@ class ClaimedJob(NamedTuple):
 class Claimed:
     """The answer to a claim: the jobs in claim order, and how long until asking again may find more without a wake-up.
 
-    ``next_due_in`` is measured on the database's clock; None when no later job is known, or as many jobs as were asked
-    for were claimed.
+    ``next_due_in`` is measured on the database's clock, and counts from when the claim was sent: the next one, sent so
+    long after it, takes as long to get there. None when no later job is known, or as many jobs as were asked for were
+    claimed.
     """
 
     jobs: Sequence[ClaimedJob]

@@ -12,7 +12,7 @@ FEW = 8
 
 
 class Appetite:
-    """A queue that answered a claim with nothing is dry until a wake-up, a due time or the poll says otherwise."""
+    """A queue that gave all it had is dry until a wake-up, a due time or the poll says otherwise."""
 
     def __init__(
         self,
@@ -36,15 +36,13 @@ class Appetite:
                 self._woken.discard(queue)
                 yield queue, room
 
-    def answered(self, queue: str, found: int, next_due_in: timedelta | None) -> None:
-        """Hear a claim's answer; a wake-up that came while it was on its way still counts."""
-        if found:
-            return
+    def emptied(self, queue: str, sent: float, next_due_in: timedelta | None) -> None:
+        """Hear that a claim sent at that moment left nothing; a wake-up that came while it was on its way counts."""
         if queue not in self._woken:
             self._dry.add(queue)
         self._due.pop(queue, None)
         if next_due_in is not None:
-            self._due[queue] = self._time.monotonic() + next_due_in.total_seconds()
+            self._due[queue] = sent + next_due_in.total_seconds()
 
     def wake(self, queues: Iterable[str]) -> None:
         """Hear a wake-up."""

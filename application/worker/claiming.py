@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 
 from ...domain.commands import Origin
 from ...domain.errors import Unavailable, UnknownOutcome
@@ -51,7 +52,7 @@ class Claiming:
             jobs = await self._look_up(request.claim_id)
             if not jobs:
                 self._doubtful.append((queue, request.claim_id, sent))
-            return Claimed(jobs), sent
+            return Claimed(jobs, next_due_in=timedelta(0)), sent  # whether there is more was not heard
 
     async def stragglers(self) -> Sequence[tuple[ClaimedJob, str, float]]:
         """Return jobs of claims whose commit came after they were looked up, with queue and moment of sending."""

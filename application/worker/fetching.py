@@ -139,7 +139,8 @@ class Fetching:
             execution.start_all(claimed.jobs, queue, sent)
             if not claimed.open:
                 execution.hand_back(queue)
-            self._appetite.answered(queue, len(claimed.jobs), claimed.next_due_in)
+            if self._left_nothing(len(claimed.jobs), limit):
+                self._appetite.emptied(queue, sent, claimed.next_due_in)
             found = found or bool(claimed.jobs)
             full = full or len(claimed.jobs) == limit
             if 0 < len(claimed.jobs) < limit:
@@ -148,6 +149,14 @@ class Fetching:
                 break
         self._trickling = self._trickling + 1 if found and not full else 0
         return found
+
+    def _left_nothing(self, found: int, limit: int) -> bool:
+        """Whether the next claim can wait for a wake-up.
+
+        A claim that found fewer jobs than it asked for took all there were. When the idle flag was up already, what is
+        submitted after its snapshot comes with a wake-up.
+        """
+        return found == 0 or (self._idle and found < limit)
 
     def _weigh(self, jobs: Sequence[ClaimedJob], waited: float) -> None:
         """Claim fewer at a time when half of a lease is over before its job arrives."""

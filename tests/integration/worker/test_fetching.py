@@ -25,6 +25,18 @@ async def test_a_job_submitted_while_the_worker_waits_starts_at_once(shop: Works
     assert shop.state(job) is State.SUCCEEDED
 
 
+async def test_an_idle_worker_claims_once_for_each_wake_up(shop: Workshop) -> None:
+    """A claim that came back short has taken all there was: a second one would find nothing, and delay what comes."""
+    shop.handle(fine)
+    await shop.start()
+    before = len(shop.store.calls["claim"])
+    await shop.submit()
+    await shop.advance(0)
+    await shop.submit()
+    await shop.advance(0)
+    assert len(shop.store.calls["claim"]) - before == 2
+
+
 async def test_the_idle_flag_is_committed_before_the_last_claim(shop: Workshop) -> None:
     """A job submitted just before the flag is seen by one more claim, so no wake-up is needed for it."""
     shop.handle(fine)
@@ -150,6 +162,17 @@ async def test_a_lost_reply_to_a_claim_is_looked_up_and_run(shop: Workshop) -> N
     await shop.start()
     await shop.advance(1)
     assert shop.events(job) == ["enqueued", "claimed", "succeeded"]
+
+
+async def test_after_a_lost_reply_the_worker_learns_what_is_due_next(shop: Workshop) -> None:
+    """The claim knew it and nobody heard it: another one follows at once, not with the next poll."""
+    shop.handle(fine)
+    await shop.start()
+    shop.store.after["claim"].append(UnknownOutcome())
+    later = await shop.submit(delay=timedelta(seconds=0.5))
+    await shop.submit()
+    await shop.advance(0.6)
+    assert shop.state(later) is State.SUCCEEDED
 
 
 async def test_a_claim_that_becomes_known_too_late_is_released(shop: Workshop) -> None:

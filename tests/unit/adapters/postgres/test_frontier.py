@@ -185,3 +185,10 @@ def test_patience_ends_with_the_next_full_scan(frontier: Frontier, clock: Second
     assert frontier.patience(3 * SECOND) == 3 * SECOND
     clock.now += 30
     assert frontier.patience(None) == timedelta(0)
+
+
+def test_patience_counts_from_when_the_scan_was_sent(frontier: Frontier) -> None:
+    """As the wait until the next job does: the shorter of both is told."""
+    found(frontier)
+    assert frontier.patience(None, 0.5) == 19.5 * SECOND
+    assert frontier.patience(19.2 * SECOND, 0.5) == 19.2 * SECOND

@@ -39,10 +39,9 @@ def test_a_queue_without_room_is_not_asked(appetite: Appetite, room: dict[str, i
     assert list(appetite.servings()) == []
 
 
-def test_a_queue_that_had_nothing_is_not_asked_again(appetite: Appetite) -> None:
-    """One that had something is."""
-    appetite.answered("mail", 0, None)
-    appetite.answered("default", 1, None)
+def test_a_queue_that_was_emptied_is_not_asked_again(appetite: Appetite) -> None:
+    """The others are."""
+    appetite.emptied("mail", 0, None)
     assert list(appetite.servings()) == [("default", 1)]
     assert appetite.starving
 
@@ -51,25 +50,34 @@ def test_a_wake_up_during_the_claim_counts(appetite: Appetite) -> None:
     """The claim may have looked before the job was there."""
     assert dict(appetite.servings()) == ROOM
     appetite.wake({"mail"})
-    appetite.answered("mail", 0, None)
-    appetite.answered("default", 0, None)
+    appetite.emptied("mail", 0, None)
+    appetite.emptied("default", 0, None)
     assert dict(appetite.servings()) == {"mail": 2}
 
 
 async def test_a_dry_queue_is_asked_when_its_next_job_is_due(appetite: Appetite, time: MovedTime) -> None:
     """The sleep is as long as the claim said, not as long as the poll."""
-    appetite.answered("mail", 0, timedelta(seconds=0.25))
-    appetite.answered("default", 0, timedelta(seconds=5))
+    appetite.emptied("mail", 0, timedelta(seconds=0.25))
+    appetite.emptied("default", 0, timedelta(seconds=5))
     assert appetite.patience() == 0.25
     await time.advance(0.25)
     appetite.refresh()
     assert dict(appetite.servings()) == {"mail": 2}
 
 
+async def test_the_time_until_the_next_job_is_due_counts_from_the_sending(
+    appetite: Appetite, time: MovedTime
+) -> None:
+    """What the claim took is not slept once more."""
+    await time.advance(0.5)
+    appetite.emptied("mail", 0.4, timedelta(seconds=0.25))
+    assert appetite.patience() == pytest.approx(0.15)
+
+
 async def test_the_poll_asks_everything(appetite: Appetite, time: MovedTime) -> None:
     """A lost wake-up costs at most a second."""
-    appetite.answered("mail", 0, None)
-    appetite.answered("default", 0, None)
+    appetite.emptied("mail", 0, None)
+    appetite.emptied("default", 0, None)
     assert appetite.patience() == 1.0
     await time.advance(1)
     appetite.refresh()
@@ -79,6 +87,6 @@ async def test_the_poll_asks_everything(appetite: Appetite, time: MovedTime) -> 
 
 def test_a_full_queue_does_not_starve(appetite: Appetite, room: dict[str, int]) -> None:
     """No wake-up could fill slots that are not free."""
-    appetite.answered("mail", 0, None)
+    appetite.emptied("mail", 0, None)
     room["mail"] = 0
     assert not appetite.starving
