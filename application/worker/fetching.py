@@ -154,9 +154,10 @@ class Fetching:
         """Whether the next claim can wait for a wake-up.
 
         A claim that found fewer jobs than it asked for took all there were. When the idle flag was up already, what is
-        submitted after its snapshot comes with a wake-up.
+        submitted after its snapshot comes with a wake-up. But submitters who are many let wake-ups wait for each other:
+        where there was more than one job, the next claim may well find another before it is told to.
         """
-        return found == 0 or (self._idle and found < limit)
+        return found == 0 or (self._idle and found == 1 < limit)
 
     def _weigh(self, jobs: Sequence[ClaimedJob], waited: float) -> None:
         """Claim fewer at a time when half of a lease is over before its job arrives."""

@@ -25,16 +25,15 @@ async def test_a_job_submitted_while_the_worker_waits_starts_at_once(shop: Works
     assert shop.state(job) is State.SUCCEEDED
 
 
-async def test_an_idle_worker_claims_once_for_each_wake_up(shop: Workshop) -> None:
-    """A claim that came back short has taken all there was: a second one would find nothing, and delay what comes."""
+@pytest.mark.parametrize(("jobs", "claims"), [(1, 1), (2, 2)])
+async def test_an_idle_worker_claims_once_for_a_single_job(shop: Workshop, jobs: int, claims: int) -> None:
+    """It took all there was, and wake-ups tell what comes. Where jobs come in plenty, another may well find more."""
     shop.handle(fine)
     await shop.start()
     before = len(shop.store.calls["claim"])
-    await shop.submit()
+    await shop.submit(times=jobs)
     await shop.advance(0)
-    await shop.submit()
-    await shop.advance(0)
-    assert len(shop.store.calls["claim"]) - before == 2
+    assert len(shop.store.calls["claim"]) - before == claims
 
 
 async def test_the_idle_flag_is_committed_before_the_last_claim(shop: Workshop) -> None:
