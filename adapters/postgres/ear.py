@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+from psycopg.pq.abc import PGconn
 
 from ...domain.errors import Unavailable
 from .connector import CONNECT_SECONDS, Connector
@@ -52,13 +53,41 @@ class Ear:
             await asyncio.sleep(random.uniform(0.5, 1) * self._wait)  # noqa: S311 - spreads reconnections
 
     async def _listen_on(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        connection.add_notify_handler(lambda notification: self._heard(notification.payload))
         await connection.execute(f"LISTEN {quoted(self._channel)}")
         self.listening.set()
         self._heard(None)
         while True:
-            async for notification in connection.notifies(timeout=PROBE_SECONDS):
-                self._heard(notification.payload)
+            await self._hear(connection.pgconn, connection.info.encoding)
             query = self._alive()
             async with asyncio.timeout(CONNECT_SECONDS):
                 await connection.execute(query.statement.sql, query.values)
             self._wait = 0.0
+
+    async def _hear(self, pgconn: PGconn, encoding: str) -> None:
+        """Hear for a while, straight from the event loop: a task in between would take one turn of it more."""
+        loop, descriptor = asyncio.get_running_loop(), pgconn.socket
+        broken: asyncio.Future[psycopg.Error] = loop.create_future()
+
+        def read() -> None:
+            try:
+                pgconn.consume_input()
+            except psycopg.Error as error:
+                loop.remove_reader(descriptor)  # closed by now: the next to be opened may get its number
+                broken.set_result(error)
+            else:
+                hear()
+
+        def hear() -> None:
+            while notification := pgconn.notifies():
+                self._heard(notification.extra.decode(encoding))
+
+        loop.add_reader(descriptor, read)
+        hear()  # what came with the answer to a statement is read already
+        try:
+            await asyncio.wait((broken,), timeout=PROBE_SECONDS)
+        finally:
+            if not broken.done():
+                loop.remove_reader(descriptor)
+        if broken.done():
+            raise broken.result()

@@ -1,7 +1,7 @@
 """A worker's registration, its idle flag and its ear. Losing a wake-up costs a fallback poll, never a job."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from time import monotonic
@@ -41,6 +41,10 @@ def _statements(schema: str) -> _Statements:
     return _Statements(Statement(here, writes=False), Statement(gone, writes=False))
 
 
+def _nobody() -> None:
+    """Nobody waits yet."""
+
+
 class PostgresWakeups:
     """Implements the port ``Wakeups``.
 
@@ -61,7 +65,7 @@ class PostgresWakeups:
         self._statements = _statements(database.schema)
         self._worker, self._queues, self._idle = "", frozenset[str](), False
         self._woken: set[str] = set()
-        self._signal = asyncio.Event()
+        self._signal: Callable[[], None] = _nobody
         self._listener: asyncio.Task[None] | None = None
         self._seen = monotonic()
 
@@ -87,15 +91,12 @@ class PostgresWakeups:
         """Return the queues woken since the last call; empty after ``timeout`` seconds without one."""
         if self._listener is not None and self._listener.done():
             self._listener.result()  # only a bug ends it
-        try:
-            async with asyncio.timeout(timeout):
-                await self._signal.wait()
-        except TimeoutError:
-            await self._show_life()
-            return frozenset()
+        if not self._woken:
+            await self._woken_within(timeout)
         woken = frozenset(self._woken)
         self._woken.clear()
-        self._signal.clear()
+        if not woken:
+            await self._show_life()
         return woken
 
     async def close(self) -> None:
@@ -119,7 +120,22 @@ class PostgresWakeups:
         woken = self._queues if queue is None else self._queues & {queue}
         if woken:
             self._woken |= woken
-            self._signal.set()
+            self._signal()
+
+    async def _woken_within(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        waiting = loop.create_future()
+
+        def signal() -> None:
+            if not waiting.done():
+                waiting.set_result(None)
+
+        self._signal = signal
+        timer = loop.call_later(seconds, signal)
+        try:
+            await waiting
+        finally:
+            timer.cancel()
 
     async def _show_life(self) -> None:
         """Without an ear nobody else does it."""

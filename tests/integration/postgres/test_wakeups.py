@@ -6,11 +6,13 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from fencepost.adapters.postgres import ear, rousing, waking
 from fencepost.adapters.postgres.callers_transactions import PostgresCallersTransactions
 from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.errors import Unstorable
+from fencepost.adapters.postgres.query import Statement
 from fencepost.adapters.postgres.submitter import PostgresSubmitter, SyncPostgresSubmitter
 from fencepost.adapters.postgres.wakeups import PostgresWakeups
 from fencepost.application.ports.submitter import Submission, Submitted
@@ -249,6 +251,21 @@ async def test_a_listener_cut_off_silently_is_noticed(
     assert await wakeups.wait(SOON) == {QUEUE}
     await wakeups.close()
     await far.close()
+
+
+async def test_what_comes_while_the_connection_is_tried_is_heard(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notification may arrive together with the probe's answer, when nobody waits for notifications."""
+    monkeypatch.setattr(ear, "PROBE_SECONDS", 0.01)
+    notify = Statement(text("SELECT pg_notify('test_probed', 'yes')"), writes=False)
+    heard: asyncio.Queue[str | None] = asyncio.Queue()
+    listening = asyncio.create_task(
+        ear.Ear(rig.database.connector, "test_probed", heard.put_nowait, notify).listen()
+    )
+    async with asyncio.timeout(SOON):
+        assert [await heard.get() for _ in range(3)] == [None, "yes", "yes"]
+    listening.cancel()
 
 
 async def test_waiting_survives_that_the_database_is_away(rig: Rig, proxy: Proxy) -> None:
