@@ -1,7 +1,7 @@
 """Claiming: one statement, one round trip."""
 
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from uuid import UUID
 
 from attrs import frozen
@@ -109,10 +109,10 @@ def claim_query(schema: str, request: ClaimRequest, now: object, scan: Scan = FU
     return _claim(schema)(
         now=now,
         queue=request.queue,
-        types=texts(sorted(request.types)),
+        types=_types(request.types),
         limit=request.limit,
         margin=MARGIN,
-        run_ats=words(["-infinity" if place is None else place[0].isoformat() for place in places]),
+        run_ats=words(["-infinity" if place is None else _moment(place[0]) for place in places]),
         job_ids=numbers([0 if place is None else place[1] for place in places]),
         claim_id=request.claim_id,
         actor=origin.actor,
@@ -120,6 +120,17 @@ def claim_query(schema: str, request: ClaimRequest, now: object, scan: Scan = FU
         reason=origin.reason,
         build=origin.build,
     )
+
+
+# Most claims name the same types, and one moment for nearly all levels.
+
+
+@lru_cache(maxsize=1_000)
+def _types(types: frozenset[str]) -> str:
+    return texts(sorted(types))
+
+
+_moment = lru_cache(maxsize=100)(datetime.isoformat)
 
 
 def claimed_by_query(schema: str, claim_id: str) -> Query:
