@@ -1,7 +1,8 @@
 """The reaper: expires lapsed leases, in bounded batches, and holds back after an outage.
 
 While a transaction somewhere in the cluster holds an old snapshot, the search for lapsed leases passes every job that
-ran since. It is kept to a twentieth of the time, then: a lapsed lease is found at most 20 searches later.
+ran since. It is kept to a twentieth of the time, then: a lapsed lease is found at most 20 searches later. A search that
+takes longer than a statement may is no outage: it is tried for fewer jobs, and with the same rests.
 """
 
 import asyncio
@@ -9,12 +10,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from ..domain.errors import Unavailable, UnknownOutcome
+from ..domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ..domain.limits import LEASE_DEFAULT
 from .ports.job_store import JobStore
 from .ports.local_time import LocalTime
 from .worker.backoff import Backoff
 from .worker.bell import Bell
+from .worker.portion import Portion
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +44,7 @@ class Reaper:
         self._every, self._hold = every.total_seconds(), longest_lease.total_seconds()
         self._backoff = Backoff(draw)
         self._bell = Bell(time)
+        self._portion = Portion(BATCH)
         self._stopping = False
         self._searched = 0.0
 
@@ -62,20 +65,35 @@ class Reaper:
         while not self._stopping:
             try:
                 await self.reap()
-                await self._wait(max(self._every, REST * self._searched))
+                await self._rest()
+            except TooSlow as error:
+                _log.warning("looking for lapsed leases takes too long, trying on: %s", error)
+                await self._rest()
             except (Unavailable, UnknownOutcome) as error:
                 await self._outage(error)
 
     async def reap(self) -> int:
         """Expire everything that has lapsed by now and return how much."""
-        total, count = 0, BATCH
-        while count == BATCH and not self._stopping:
-            began = self._time.monotonic()
-            count = await self._store.reap(BATCH, [self._draw() for _ in range(BATCH)])
-            self._searched = self._time.monotonic() - began
-            total += count
+        total, more = 0, True
+        while more and not self._stopping:
+            limit = self._portion.now
+            count = await self._search(limit)
+            total, more = total + count, count == limit
             await asyncio.sleep(0)
         return total
+
+    async def _search(self, limit: int) -> int:
+        """Expire so many at most; what is too much is asked for in halves from then on."""
+        began = self._time.monotonic()
+        try:
+            count = await self._store.reap(limit, [self._draw() for _ in range(limit)])
+        except TooSlow:
+            self._portion.too_much(limit)
+            raise
+        finally:
+            self._searched = self._time.monotonic() - began
+        self._portion.done(count)
+        return count
 
     async def _outage(self, error: Exception) -> None:
         """Wait until the database is back, and then for one lease: its workers could not renew either."""
@@ -88,6 +106,9 @@ class Reaper:
             except (Unavailable, UnknownOutcome):
                 await self._wait(self._backoff.failed())
         await self._hold_back()
+
+    async def _rest(self) -> None:
+        await self._wait(max(self._every, REST * self._searched))
 
     async def _hold_back(self) -> None:
         await self._wait(self._hold)

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from fencepost.application.ports.job_store import ClaimRequest
 from fencepost.application.reaping import Reaper
-from fencepost.domain.errors import Unavailable, UnknownOutcome
+from fencepost.domain.errors import TooSlow, Unavailable, UnknownOutcome
 from fencepost.domain.vocabulary import State
 from support.local_time import settle
 from support.workshop import USER, Workshop
@@ -114,6 +114,18 @@ async def test_batches_that_find_much_are_no_reason_to_rest(shop: Workshop, reap
     assert {shop.state(job) for job in range(first, first + 250)} == {State.PENDING}
     rounds = [moment for moment in shop.store.calls["reap"] if moment >= 5]
     assert len(rounds) == 4
+
+
+async def test_a_search_that_took_too_long_is_tried_again_for_fewer_jobs(
+    shop: Workshop, reaper: Reaper
+) -> None:
+    """It is no outage, so nothing is held back: 120 lapsed leases end in batches of 50 and a little more."""
+    first = await claim(shop, 120)
+    shop.store.before["reap"].append(TooSlow())
+    await shop.advance(7)
+    assert {shop.state(job) for job in range(first, first + 120)} == {State.PENDING}
+    rounds = [moment for moment in shop.store.calls["reap"] if moment >= 5]
+    assert len(rounds) == 3
 
 
 @pytest.mark.parametrize("error", [Unavailable(), UnknownOutcome()])
