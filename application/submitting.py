@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from itertools import islice
+from typing import Any, overload
 
 import msgspec
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from ..domain import facts
 from ..domain.commands import Origin, Submit
@@ -78,13 +79,39 @@ class SubmitRequest:
     unique: Unique | None = None
 
 
+@frozen
+class Alike(Sequence[SubmitRequest]):
+    """Requests that differ in nothing but their payloads: made when they are looked at, so that many cost little."""
+
+    pattern: SubmitRequest
+    payloads: Sequence[Mapping[str, Any]]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.payloads)
+
+    @overload
+    def __getitem__(self, index: int) -> SubmitRequest: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SubmitRequest]: ...
+
+    def __getitem__(self, index: int | slice) -> SubmitRequest | Sequence[SubmitRequest]:
+        """Return one, or some."""
+        if isinstance(index, slice):
+            return Alike(self.pattern, self.payloads[index])
+        return evolve(self.pattern, payload=self.payloads[index])
+
+
 def submission(request: SubmitRequest, origin: Origin, principal: str) -> Submission:
     """Check a request and turn it into a submission; raises InvalidInput."""
-    return _checked(request, _payload(request), origin, principal)
+    return _checked(request, _payload(request.payload), origin, principal)
 
 
 def submissions(requests: Iterable[SubmitRequest], origin: Origin, principal: str) -> Runs:
     """Check a batch; raises InvalidItem for the first bad request."""
+    if isinstance(requests, Alike) and len(requests) > 1 and _may_repeat(requests.pattern):
+        return _alike(requests, origin, principal)
     desk = _Desk(origin, principal)
     for index, request in enumerate(requests):
         try:
@@ -92,6 +119,18 @@ def submissions(requests: Iterable[SubmitRequest], origin: Origin, principal: st
         except InvalidInput as error:
             raise InvalidItem(index, error) from error
     return Runs(desk.runs)
+
+
+def _alike(requests: Alike, origin: Origin, principal: str) -> Runs:
+    """Check the first one, then nothing but payloads."""
+    checked = submissions(requests[:1], origin, principal)
+    texts = checked.runs[0].payloads
+    for payload in islice(requests.payloads, 1, None):
+        try:
+            texts.append(_payload(payload))
+        except InvalidInput as error:
+            raise InvalidItem(len(texts), error) from error
+    return Runs([Run(checked[0], texts)])
 
 
 @define
@@ -105,20 +144,26 @@ class _Desk:
 
     def take(self, request: SubmitRequest) -> None:
         """Check one more; raises InvalidInput, and is as it was then."""
-        payload = _payload(request)
+        payload = _payload(request.payload)
         traits = _traits(request)
         if traits == self._traits:
             self.runs[-1].payloads.append(payload)
             return
         self.runs.append(Run(_checked(request, payload, self.origin, self.principal), [payload]))
-        # A key or unique options belong to one job alone.
-        self._traits = traits if request.key is None and request.unique is None else None
+        self._traits = traits if _may_repeat(request) else None
 
 
-def _payload(request: SubmitRequest) -> str:
-    if type(request.payload) is not dict and not isinstance(request.payload, Mapping):
-        raise InvalidInput("payload", "must be a JSON object")
-    return encode("payload", dict(request.payload), PAYLOAD_BYTES, _compact)
+def _may_repeat(request: SubmitRequest) -> bool:
+    """Whether others can be like it in all but the payload: a key or unique options belong to one job alone."""
+    return request.key is None and request.unique is None
+
+
+def _payload(payload: object) -> str:
+    if type(payload) is not dict:
+        if not isinstance(payload, Mapping):
+            raise InvalidInput("payload", "must be a JSON object")
+        payload = dict(payload)
+    return encode("payload", payload, PAYLOAD_BYTES, _compact)
 
 
 def _compact(value: object) -> str:

@@ -1,13 +1,13 @@
 """A job type: a handler with a typed ``submit``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Unpack
 
 from attrs import evolve, field, frozen
 
 from ...application.signature import Signature
-from ...application.submitting import SubmitRequest
-from ...domain.errors import InvalidInput
+from ...application.submitting import Alike, SubmitRequest
+from ...domain.errors import InvalidInput, InvalidItem
 from .options import CALL, SubmitOptions, job_fields
 
 if TYPE_CHECKING:
@@ -48,9 +48,22 @@ class JobType(Generic[P]):
         Raises InvalidInput when the arguments do not fit the handler's signature, or for an option of the call:
         ``submit_many`` takes those itself.
         """
-        if self.call and (misplaced := [name for name, value in self.call.items() if value is not None]):
-            raise InvalidInput(misplaced[0], "must be given to submit_many")
+        self._check_call()
         return self._request(args, kwargs)
+
+    def requests(self, calls: Iterable[Mapping[str, Any]]) -> Sequence[SubmitRequest]:
+        """Return a request for each of many calls, given as arguments by name; faster and smaller than one by one.
+
+        Raises InvalidItem naming the index of a bad one, and InvalidInput as ``request`` does.
+        """
+        self._check_call()
+        payloads: list[Mapping[str, Any]] = []
+        for arguments in calls:
+            try:
+                payloads.append(self._by_name(arguments))
+            except InvalidInput as error:
+                raise InvalidItem(len(payloads), error) from error
+        return Alike(SubmitRequest(type=self.name, **self.fields), payloads)
 
     async def submit(self, /, *args: P.args, **kwargs: P.kwargs) -> "Submitted":
         """Submit one job: durable when this returns, or bound to the transaction given as ``options(tx=…)``.
@@ -81,12 +94,24 @@ class JobType(Generic[P]):
     def _submission(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Submission":
         return self.app.checked(self._request(args, kwargs), self._origin())
 
+    def _check_call(self) -> None:
+        if self.call and (misplaced := [name for name, value in self.call.items() if value is not None]):
+            raise InvalidInput(misplaced[0], "must be given to submit_many")
+
     def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> SubmitRequest:
+        return SubmitRequest(type=self.name, payload=self._payload(args, kwargs), **self.fields)
+
+    def _by_name(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        if type(arguments) is not dict and not isinstance(arguments, Mapping):
+            raise InvalidInput("payload", "must be arguments by name")
+        return self._payload((), arguments)
+
+    def _payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         payload = self.signature.payload(args, kwargs)
         if (unique := self.fields.get("unique")) is not None:
             # What decides about uniqueness has to be there, whether the caller wrote it down or left the default.
             payload = self.signature.completed(payload, unique.fields)
-        return SubmitRequest(type=self.name, payload=payload, **self.fields)
+        return payload
 
     def _origin(self) -> Any:
         return self.app.origin(*(self.call.get(name) for name in ("actor", "request_id", "reason")))

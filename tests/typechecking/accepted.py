@@ -55,6 +55,8 @@ async def submits(session: AsyncSession, connection: psycopg.Connection) -> None
     nightly.submit_sync()
     requests = [send_welcome.request(user_id=number) for number in range(10)]
     assert_type(await app.submit_many(requests, tx=session), Sequence[Submitted])
+    many = send_welcome.options(priority=8).requests({"user_id": number} for number in range(10))
+    assert_type(app.submit_many_sync(many, reason="import"), Sequence[Submitted])
     await send_welcome.options(delay="10m", priority=8, key="welcome-42").submit(user_id=42)
     await send_welcome.options(tx=session).submit(user_id=42)
     send_welcome.options(tx=connection, timeout=None, lease=30, effect_key="e").submit_sync(user_id=42)

@@ -119,6 +119,26 @@ async def test_synchronous_batches_work_too(app: Fencepost, send: Welcome) -> No
     assert [(await app.history(answer.job_id))[0].reason for answer in answers] == ["import"] * 2
 
 
+async def test_many_alike_jobs_keep_their_order_and_their_own_arguments(
+    app: Fencepost, send: Welcome
+) -> None:
+    """From coroutines and from synchronous code."""
+    made = send.options(priority=7).requests({"user_id": number} for number in range(300))
+    answers = [*await app.submit_many(made), *app.submit_many_sync(made)]
+    for place in (0, 1, 299, 300, 599):
+        row = await found(app, answers[place].job_id)
+        assert (json.loads(row.payload or ""), row.priority) == ({"user_id": place % 300}, 7)
+
+
+async def test_many_alike_jobs_with_one_key_are_one_job(app: Fencepost, send: Welcome) -> None:
+    """A key belongs to one request: the same one again gets its answer, another one is a conflict."""
+    keyed = send.options(key="welcome-all")
+    first, again = await app.submit_many(keyed.requests([{"user_id": 1}] * 2))
+    assert (again.job_id, again.created) == (first.job_id, False)
+    with pytest.raises(KeyConflict):
+        await app.submit_many(keyed.requests([{"user_id": 1}, {"user_id": 2}]))
+
+
 async def test_a_batch_takes_the_options_of_the_call_itself(send: Welcome) -> None:
     """A transaction given to one request would be dropped silently: it is refused instead."""
     with pytest.raises(InvalidInput, match="tx: must be given to submit_many"):

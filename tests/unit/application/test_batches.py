@@ -1,12 +1,13 @@
 """A batch as the library checks it: what its jobs have in common is checked and held once."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from fencepost.application.ports.runs import Run, Runs, runs
-from fencepost.application.submitting import SubmitRequest, Unique, submission, submissions
+from fencepost.application.submitting import Alike, SubmitRequest, Unique, submission, submissions
 from fencepost.domain.commands import Origin
 from fencepost.domain.errors import InvalidItem
 from fencepost.domain.retry import Constant
@@ -22,6 +23,14 @@ def request(number: int = 0, **fields: Any) -> SubmitRequest:
 def checked(*requests: SubmitRequest) -> Runs:
     """A batch of them."""
     return submissions(requests, ORIGIN, "library")
+
+
+def outcome(requests: Sequence[SubmitRequest]) -> object:
+    """What checking them comes to: their submissions, or what is said of the first fault."""
+    try:
+        return list(submissions(requests, ORIGIN, "library"))
+    except InvalidItem as error:
+        return str(error), error.path
 
 
 MIXED = [
@@ -92,3 +101,20 @@ def test_a_run_makes_its_members_on_demand() -> None:
     members = Run(first, ["{}", None])
     assert members[0] is first
     assert members[1].command.specification.payload is None
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"priority": 7}, {"key": "k"}, {"unique": Unique()}, {"queue": "a b"}]
+)
+@pytest.mark.parametrize(
+    "payloads", [[], [{"n": 1}], [{"n": 1}, {"n": 2}], [{}, {"n": float("nan")}], [[], {}]]
+)
+def test_alike_requests_are_checked_as_each_of_them_would_be(
+    fields: dict[str, Any], payloads: list[Any]
+) -> None:
+    """The same submissions, or the same fault at the same index."""
+    alike = Alike(request(**fields), payloads)
+    one_by_one = [request(**{**fields, "payload": payload}) for payload in payloads]
+    assert list(alike) == one_by_one
+    assert list(alike[1:]) == one_by_one[1:]
+    assert outcome(alike) == outcome(one_by_one)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 import pytest
 
-from fencepost import BadHandler, Context, Fencepost, HandlerClash, InvalidInput
+from fencepost import BadHandler, Context, Fencepost, HandlerClash, InvalidInput, InvalidItem, Unique
 from fencepost.entrypoints.library.job_type import JobType
 
 T = TypeVar("T")
@@ -230,3 +230,30 @@ def test_a_failed_registration_leaves_nothing(app: Fencepost) -> None:
     with pytest.raises(BadHandler):
         app.job("work")(custom)
     app.job("work")(plain)
+
+
+def test_many_requests_are_those_made_one_by_one(app: Fencepost) -> None:
+    """Arguments by name from any iterable, whatever the options; later changes to them change nothing."""
+
+    @app.job(unique=Unique(fields=["number"]))
+    def double(ctx: Context, number: int = 0, note: str = "") -> None: ...
+
+    calls: list[dict[str, Any]] = [{"number": 1}, {}, {"note": "x", "number": 2}]
+    made = double.options(priority=7).requests(iter(calls))
+    assert list(made) == [double.options(priority=7).request(**call) for call in calls]
+    calls[0]["number"] = 3
+    assert made[0].payload == {"number": 1}
+
+
+@pytest.mark.parametrize("bad", [{"number": "1"}, {}, {"number": 1, "other": 2}, [1], None])
+def test_a_bad_one_of_many_requests_is_named_by_its_index(app: Fencepost, bad: Any) -> None:
+    """A wrong argument, a missing one, an unknown one, and what is no arguments by name at all."""
+    with pytest.raises(InvalidItem, match="payload") as caught:
+        app.job(coroutine).requests([{"number": 0}, bad])
+    assert caught.value.index == 1
+
+
+def test_many_requests_take_no_options_of_the_call(app: Fencepost) -> None:
+    """They would be dropped silently."""
+    with pytest.raises(InvalidInput, match="actor: must be given to submit_many"):
+        app.job(coroutine).options(actor="user:ann").requests([])
