@@ -15,7 +15,7 @@ from processes import end, spawn
 from adapters.fencepost_app import QUEUE, registered
 from fencepost.adapters.postgres.migrations import migrate
 
-BULK = 5_000
+BULK = 10_000
 SLOTS = int(os.environ.get("PEER_CONCURRENCY", "1000"))
 COMMAND = [sys.executable, "-m", "fencepost.entrypoints.cli"]
 
@@ -27,7 +27,7 @@ class Peer(Adapter):
     drain_jobs = 250_000
     slots = SLOTS
     settings = (
-        f"submit_many {BULK}/call; `fencepost worker`, one process, {SLOTS} slots; "
+        f"submit_many {BULK}/call, made by requests; `fencepost worker`, one process, {SLOTS} slots; "
         "`fencepost scheduler` beside it (its CPU is in the worker's)"
     )
     profiles: ClassVar[dict[str, dict[str, Any]]] = {
@@ -78,7 +78,7 @@ class Peer(Adapter):
         began = time.monotonic()
         for start in range(first, first + n, BULK):
             seqs = range(start, min(start + BULK, first + n))
-            await self.app.submit_many([self.job.request(**payload(seq)) for seq in seqs])
+            await self.app.submit_many(self.job.requests(map(payload, seqs)))
         return time.monotonic() - began
 
     async def enqueue_one(self, seq: int) -> tuple[int, int]:
