@@ -81,11 +81,12 @@ class Database:
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         """Read several things as they were at one moment; errors are translated as by ``run``."""
         outcome = Outcome()
-        async with _translating(outcome), self._pool.connection(outcome) as connection:
-            await connection.execute(SNAPSHOT)
-            await self._prepare_transaction(connection)
-            yield Snapshot(connection)
-            await connection.execute("COMMIT")
+        with outcome:
+            async with self._pool.connection(outcome) as connection:
+                await connection.execute(SNAPSHOT)
+                await self._prepare_transaction(connection)
+                yield Snapshot(connection)
+                await connection.execute("COMMIT")
 
     async def stream(self, query: Query, batch: int = 1_000) -> AsyncIterator[Row]:
         """Yield rows through a server-side cursor, from one read-only snapshot."""
@@ -98,8 +99,9 @@ class Database:
         for tries_left in reversed(range(TRIES)):
             outcome = Outcome()
             try:
-                async with _translating(outcome), asyncio.timeout(self.connector.reply_within):
-                    return await attempt(outcome)
+                with outcome:
+                    async with asyncio.timeout(self.connector.reply_within):
+                        return await attempt(outcome)
             except Unavailable as error:
                 if not tries_left or not outcome.worth_repeating(error):
                     raise
@@ -136,17 +138,6 @@ class RepeatingDatabase(Database):
     """For a loop that runs the same few statements over and over: each is planned once."""
 
     generic_plans = True
-
-
-@asynccontextmanager
-async def _translating(outcome: Outcome) -> AsyncIterator[None]:
-    try:
-        yield
-    except (psycopg.Error, UnicodeError, TimeoutError) as error:
-        meaning = outcome.meaning(error)
-        if meaning is error:
-            raise
-        raise meaning from error
 
 
 def _single(query: Query) -> Plan[Rows]:

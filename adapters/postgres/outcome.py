@@ -9,10 +9,15 @@ from ...domain.errors import Unavailable
 from .errors import TRANSIENT, SyncWaitCancelled, translated
 
 _WARNING = "01000"
+_DRIVERS = (psycopg.Error, UnicodeError, TimeoutError)
 
 
 class Outcome:
-    """Watches one transaction: a change that may be committing when the connection breaks is in doubt."""
+    """Watches one transaction: a change that may be committing when the connection breaks is in doubt.
+
+    Used as a block, it translates a driver's errors to the domain's. Not a generator, which would take longer: every
+    statement runs in such a block.
+    """
 
     __slots__ = ("broken", "committing", "warned", "wrote")
 
@@ -22,6 +27,16 @@ class Outcome:
         self.committing = False
         self.broken = False
         self.warned = False
+
+    def __enter__(self) -> None:
+        """Let errors through from here on only as ``meaning`` has them."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Raise what an error means; everything that is not a driver's is let through."""
+        if isinstance(error, _DRIVERS):
+            meaning = self.meaning(error)
+            if meaning is not error:
+                raise meaning from error
 
     def notice(self, diagnostic: Diagnostic) -> None:
         """Take note of a warning: the one that comes with a commit says that a standby did not confirm it."""

@@ -2,8 +2,6 @@
 
 import asyncio
 import select
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
@@ -46,25 +44,9 @@ class Pool:
         self._idle: list[psycopg.AsyncConnection[Any]] = []
         self._closed = False
 
-    @asynccontextmanager
-    async def connection(self, outcome: Outcome | None = None) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+    def connection(self, outcome: Outcome | None = None) -> "Loan":
         """Lend a connection; what is left of a transaction at the end is rolled back. Raises Unavailable."""
-        outcome = outcome or Outcome()
-        async with self._free:
-            connection = await self._take()
-            connection.add_notice_handler(outcome.notice)
-            reusable = True
-            try:
-                yield connection
-            except ReadOnlySqlTransaction:
-                reusable = False  # a session keeps the default it began with, long after a failover is over
-                raise
-            finally:
-                outcome.left(connection)
-                connection.remove_notice_handler(outcome.notice)
-                if not reusable:
-                    await connection.close()
-                await self._give_back(connection)
+        return Loan(self, outcome or Outcome())
 
     async def close(self) -> None:
         """Close the idle connections; those in use are closed when they come back."""
@@ -72,7 +54,23 @@ class Pool:
         while self._idle:
             await self._idle.pop().close()
 
-    async def _take(self) -> psycopg.AsyncConnection[Any]:
+    async def take(self) -> psycopg.AsyncConnection[Any]:
+        """Wait for a connection of one's own."""
+        await self._free.acquire()
+        try:
+            return await self._usable()
+        except BaseException:
+            self._free.release()
+            raise
+
+    async def give_back(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        """Let others have it."""
+        try:
+            await self._put_away(connection)
+        finally:
+            self._free.release()
+
+    async def _usable(self) -> psycopg.AsyncConnection[Any]:
         while self._idle:
             connection = self._idle.pop()
             if usable(connection):
@@ -81,7 +79,7 @@ class Pool:
         self._closed = False
         return await self._connector.connect()
 
-    async def _give_back(self, connection: psycopg.AsyncConnection[Any]) -> None:
+    async def _put_away(self, connection: psycopg.AsyncConnection[Any]) -> None:
         try:
             if connection.info.transaction_status in _OPEN:
                 async with asyncio.timeout(CONNECT_SECONDS):
@@ -92,3 +90,32 @@ class Pool:
             await connection.close()
         else:
             self._idle.append(connection)
+
+
+class Loan:
+    """A connection for the block; a class, as a generator takes longer and every statement begins here."""
+
+    __slots__ = ("_connection", "_outcome", "_pool")
+
+    def __init__(self, pool: Pool, outcome: Outcome) -> None:
+        """Take nothing yet."""
+        self._pool, self._outcome = pool, outcome
+        self._connection: psycopg.AsyncConnection[Any]
+
+    async def __aenter__(self) -> psycopg.AsyncConnection[Any]:
+        """Take it, and let the outcome hear the server's notices."""
+        self._connection = await self._pool.take()
+        self._connection.add_notice_handler(self._outcome.notice)
+        return self._connection
+
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Give it back, or close it."""
+        connection = self._connection
+        self._outcome.left(connection)
+        connection.remove_notice_handler(self._outcome.notice)
+        try:
+            # A session keeps the default it began with, long after a failover is over.
+            if isinstance(error, ReadOnlySqlTransaction):
+                await connection.close()
+        finally:
+            await self._pool.give_back(connection)

@@ -69,14 +69,14 @@ class SyncDatabase:
         raise AssertionError
 
     def _autocommitted(self, query: Query, outcome: Outcome) -> Rows:
-        with _translating(outcome), self._connection(outcome) as connection:
+        with outcome, self._connection(outcome) as connection:
             outcome.committing = query.statement.writes
             rows = _fetched(connection, query)
             outcome.check_commit()
             return rows
 
     def _transaction(self, plan: Plan[T], outcome: Outcome) -> T:
-        with _translating(outcome), self._connection(outcome) as connection:
+        with outcome, self._connection(outcome) as connection:
 
             def execute(query: Query) -> Rows:
                 outcome.wrote = outcome.wrote or query.statement.writes
@@ -119,17 +119,6 @@ class SyncDatabase:
 
 def _single(query: Query) -> Plan[Rows]:
     return (yield query)
-
-
-@contextmanager
-def _translating(outcome: Outcome) -> Iterator[None]:
-    try:
-        yield
-    except (psycopg.Error, UnicodeError) as error:
-        meaning = outcome.meaning(error)
-        if meaning is error:
-            raise
-        raise meaning from error
 
 
 def _fetched(connection: psycopg.Connection[Any], query: Query) -> Rows:
