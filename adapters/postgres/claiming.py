@@ -140,14 +140,14 @@ def claimed_by_query(schema: str, claim_id: str) -> Query:
 
 @frozen
 class Answer:
-    """A claim's rows, read: the jobs and where each was found, and what the database says about the search.
+    """A claim's rows, read: the jobs and where the last was found, and what the database says about the search.
 
     ``held`` jobs were locked: more than were claimed, when some had been changed since the claim's snapshot. Until
     ``clock`` what was committed was seen. The search took ``took``, without waiting for locks or for the network.
     """
 
     jobs: list[ClaimedJob]
-    found: list[tuple[int, Place]]
+    last: tuple[int, Place] | None
     held: int
     clock: datetime
     took: timedelta
@@ -159,9 +159,16 @@ def answer(request: ClaimRequest, rows: Rows) -> Answer:
     """Read what a claim returned."""
     [_, _, is_open, _, _, held, _, took, wait, _, clock], *claimed = rows
     claim_id = str(UUID(request.claim_id))
-    jobs = [job(row[1:], request.queue, claim_id) for row in claimed]
-    found = [(row[0], (row[10], row[1])) for row in claimed]
-    return Answer(jobs, found, held, clock, took, wait, bool(is_open))
+    queue, new = (
+        request.queue,
+        tuple.__new__,
+    )  # what classes of named tuples call, without the calls in between
+    jobs = [
+        new(ClaimedJob, (new(Token, (job_id, attempt, claim_id)), type_, queue, *more))
+        for _, job_id, attempt, type_, *more in claimed
+    ]
+    last = (claimed[-1][0], (claimed[-1][10], claimed[-1][1])) if claimed else None
+    return Answer(jobs, last, held, clock, took, wait, bool(is_open))
 
 
 def job(row: Row, queue: str, claim_id: str) -> ClaimedJob:

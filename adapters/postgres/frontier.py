@@ -6,7 +6,7 @@ that went back, rows that were locked) is found by the full scans, which are kep
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from attrs import define, field, frozen
@@ -59,16 +59,13 @@ class Frontier:
         if len(scan.places) < len(LEVELS):
             self._count(seconds)
 
-    def found(
-        self, scan: Scan, claimed: Sequence[tuple[int, Place]], limit: int, clock: datetime, seconds: float
-    ) -> None:
-        """Hear what a scan claimed, in claim order with each job's priority; the clock it saw, and how long it took.
+    def found(self, scan: Scan, last: tuple[int, Place] | None, clock: datetime, seconds: float) -> None:
+        """Hear where a scan reached its limit, with the priority, or None; the clock it saw, and how long it took.
 
         Levels that came back short go on from that clock, so that rows which may not be claimed are not walked again
         and again. The level on which the limit was reached goes on from its last row, though it be further back than
         before: there may be more than one batch behind. Lower ones were not looked at.
         """
-        last = claimed[-1] if len(claimed) == limit else None
         walked = [priority for priority in LEVELS if last is None or priority >= last[0]]
         if not scan.places.keys() >= set(walked):
             self._count(seconds)

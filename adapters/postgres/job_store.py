@@ -73,6 +73,8 @@ class PostgresJobStore:
             raise ValueError("at most one report per job")
         ordered = [by_job[job_id] for job_id in sorted(by_job)]
         rows = await self._database.execute(report_query(self._schema, ordered, self._database.moment()))
+        if len(rows) == len(reports):
+            return [Verdict.ACCEPTED] * len(reports)
         verdicts = dict.fromkeys((job_id for [job_id] in rows), Verdict.ACCEPTED)
         rest = [report for report in ordered if report.token.job_id not in verdicts]
         if rest:
@@ -118,7 +120,8 @@ def _wait(
     if not answer.open or answer.held > len(answer.jobs):  # paused, or some were changed at this very moment
         frontier.gave_up(scan, took)
         return timedelta(0) if answer.open else None
-    frontier.found(scan, answer.found, limit, answer.clock, took)
+    reached = answer.last if len(answer.jobs) == limit else None
+    frontier.found(scan, reached, answer.clock, took)
     if answer.held == limit:
         return None
     return answer.wait if scan.full else frontier.patience(answer.wait, elapsed)

@@ -30,15 +30,23 @@ _SPREAD = {
 
 @frozen
 class Column:
-    """One array beside the tokens: what a report contributes, and how the array is written."""
+    """One array beside the tokens: what reports contribute, and how the array is written."""
 
     kind: str
-    value: Callable[[c.Report], Any]
+    values: Callable[[Sequence[c.Report]], list[Any]]
     array: Callable[[Any], str]
 
 
-def _result(report: c.Report) -> str | None:
-    return report.result if isinstance(report, c.Succeed) else None
+def _results(reports: Sequence[c.Report]) -> list[str | None]:
+    return [report.result if isinstance(report, c.Succeed) else None for report in reports]
+
+
+def _all_data(reports: Sequence[c.Report]) -> list[str | None]:
+    return [None if type(one) is c.Succeed and one.result is None else _data(one) for one in reports]
+
+
+def _text_of_origin(name: str) -> Column:
+    return Column("text", lambda reports: [getattr(report.origin, name) for report in reports], texts)
 
 
 def _data(report: c.Report) -> str | None:
@@ -66,17 +74,14 @@ def _wait(report: c.Report) -> int | None:
 
 
 COLUMNS: Mapping[str, Column] = {
-    "command": Column("text", lambda report: report.name.value, words),
-    "draw": Column("float8", lambda report: report.draw, numbers),
-    "wait_us": Column("bigint", _wait, numbers),
-    "data": Column("text", _data, texts),
-    "result": Column("text", _result, texts),
-    "started_us": Column("bigint", lambda report: report.times and report.times.started_us, numbers),
-    "ran_us": Column("bigint", lambda report: report.times and report.times.ran_us, numbers),
-    **{
-        name: Column("text", lambda report, name=name: getattr(report.origin, name), texts)  # type: ignore[misc]
-        for name in _ORIGIN
-    },
+    "command": Column("text", lambda reports: [one.name.value for one in reports], words),
+    "draw": Column("float8", lambda reports: [one.draw for one in reports], numbers),
+    "wait_us": Column("bigint", lambda reports: [_wait(one) for one in reports], numbers),
+    "data": Column("text", _all_data, texts),
+    "result": Column("text", _results, texts),
+    "started_us": Column("bigint", lambda reports: [one.times and one.times[0] for one in reports], numbers),
+    "ran_us": Column("bigint", lambda reports: [one.times and one.times[1] for one in reports], numbers),
+    **{name: _text_of_origin(name) for name in _ORIGIN},
 }
 
 
@@ -122,18 +127,20 @@ SELECT job_id FROM moved
 
 def report_query(schema: str, reports: Sequence[c.Report], now: object) -> Query:
     """Return the statement for reports sorted by job_id; it gives back the ids of those accepted."""
-    commands = frozenset(report.name for report in reports)
+    commands = frozenset([report.name for report in reports])
     origin = reports[0].origin
-    wanted = _wanted(commands, uniform=all(report.origin == origin for report in reports))
-    values = {name: [COLUMNS[name].value(report) for report in reports] for name in wanted}
-    used = tuple(name for name in wanted if any(value is not None for value in values[name]))
+    uniform = all(one.origin is origin or one.origin == origin for one in reports)
+    wanted = _wanted(commands, uniform=uniform)
+    values = {name: COLUMNS[name].values(reports) for name in wanted}
+    used = tuple(name for name in wanted if values[name].count(None) < len(reports))
     arrays = {f"{name}s": COLUMNS[name].array(values[name]) for name in used}
     constants = {} if "actor" in used else {name: getattr(origin, name) for name in _ORIGIN}
+    job_ids, attempts, claim_ids = zip(*[report.token for report in reports], strict=True)
     return _report(schema, Shape(commands, used))(
         now=now,
-        job_ids=numbers([report.token.job_id for report in reports]),
-        attempts=numbers([report.token.attempt for report in reports]),
-        claim_ids=words([known_form(report.token.claim_id) for report in reports]),
+        job_ids=numbers(job_ids),
+        attempts=numbers(attempts),
+        claim_ids=words([known_form(claim_id) for claim_id in claim_ids]),
         **arrays,
         **constants,
     )

@@ -62,7 +62,7 @@ async def beyond(rig: Rig) -> Scan:
     """A scan from a frontier on every level, at the database's clock."""
     [(clock,)] = await rig.ask("SELECT clock_timestamp()")
     frontier = Frontier(lambda: 0.0)
-    frontier.found(FULL, [], 1, clock, 1.0)
+    frontier.found(FULL, None, clock, 1.0)
     scan = frontier.scan()
     assert len(scan.places) == len(LEVELS)
     return scan

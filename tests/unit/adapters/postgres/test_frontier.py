@@ -43,7 +43,7 @@ def found(
     took: float = 1.0,
 ) -> None:
     """Let the next scan claim something; it takes so many seconds."""
-    frontier.found(frontier.scan(), claimed, limit, at, took)
+    frontier.found(frontier.scan(), claimed[-1] if len(claimed) == limit else None, at, took)
 
 
 def places(frontier: Frontier) -> dict[int, Place]:
