@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from enum import Enum, auto
 from typing import Any
 
@@ -43,14 +42,17 @@ class BadPayload(Exception):
 
 @frozen
 class Services:
-    """What attempts of one worker share; ``ended`` and ``completed`` tell the worker about this one."""
+    """What attempts of one worker share; ``ended`` and ``completed`` tell the worker about this one.
+
+    ``expect`` tells of a moment at which it may have to be stopped.
+    """
 
     origin: Origin
     time: LocalTime
     draw: Callable[[], float]
     transactions: CompletingTransactions
     context: Callable[["Attempt"], Any]
-    begun: Callable[["Attempt"], None]
+    expect: Callable[[float], None]
     ended: Callable[["Attempt", Any, BaseException | None], None]
     completed: Callable[["Attempt"], None]
     renew: Callable[["Attempt"], Awaitable[None]]
@@ -96,7 +98,7 @@ class Attempt:
         self.started = now
         if self.job.timeout is not None:
             self.deadline = now + self.job.timeout.total_seconds()
-        self.services.begun(self)
+            self.services.expect(self.deadline)
         return self.handler.call(self.services.context(self), **self._arguments())
 
     def end(self, result: Any, error: BaseException | None) -> None:
@@ -138,10 +140,12 @@ def _members(payload: str) -> dict[str, Any]:
     The strict reader is much slower: it reads what is faulty, for its words, and what may repeat a key, which is sure
     not to when there are no more colons than members.
     """
-    with suppress(msgspec.MsgspecError):
+    try:
         members = _read(payload)
-        if payload.count(":") == len(members) and "\\" not in payload:
-            return members
+    except msgspec.MsgspecError:
+        members = None
+    if members is not None and payload.count(":") == len(members) and "\\" not in payload:
+        return members
     value = decode("payload", payload)
     if not isinstance(value, dict):
         raise InvalidInput("payload", "must be a JSON object")

@@ -12,6 +12,8 @@ class Bell:
         """Wait on this clock."""
         self._time = time
         self._event = asyncio.Event()
+        self.rung = False
+        """Whether a ring has not been heard yet."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def attach(self) -> None:
@@ -20,27 +22,30 @@ class Bell:
 
     def ring(self) -> None:
         """Wake the waiting coroutine; only from its own loop."""
-        self._event.set()
+        if not self.rung:
+            self.rung = True
+            self._event.set()
 
     def ring_across(self) -> None:
         """Wake it from any thread."""
         assert self._loop is not None
         try:
-            self._loop.call_soon_threadsafe(self._event.set)
+            self._loop.call_soon_threadsafe(self.ring)
         except RuntimeError:  # its loop has closed: nobody is left to be woken
             return
 
     async def wait(self, seconds: float | None = None) -> None:
         """Return when rung, or after so many seconds."""
-        if not self._event.is_set():
+        if not self.rung:
             alarm = None if seconds is None else asyncio.ensure_future(self._ring_after(seconds))
             try:
                 await self._event.wait()
             finally:
                 if alarm is not None:
                     alarm.cancel()
+        self.rung = False
         self._event.clear()
 
     async def _ring_after(self, seconds: float) -> None:
         await self._time.sleep(max(0.0, seconds))
-        self._event.set()
+        self.ring()

@@ -35,22 +35,27 @@ class Execution:
 
     def start_all(self, jobs: Sequence[ClaimedJob], queue: str, sent: float) -> None:
         """Run what one claim brought, in its order."""
-        if jobs:
-            self._prefetch.line(queue).claimed(jobs, self._time.monotonic() - sent)
+        if not jobs:
+            return
+        now = self._time.monotonic()
+        self._prefetch.line(queue).claimed(jobs, now - sent)
         for job in jobs:
-            self.start(job, queue, sent)
+            self._take(job, queue, sent, now)
 
     def start(self, job: ClaimedJob, queue: str, sent: float) -> None:
         """Run a job claimed from ``queue`` by a call sent at ``sent``: now, or as soon as it gets a slot.
 
         It is handed back when it is too late for that.
         """
+        self._take(job, queue, sent, self._time.monotonic())
+
+    def _take(self, job: ClaimedJob, queue: str, sent: float, now: float) -> None:
         lease = job.lease.total_seconds()
         handler = self._handlers.get(job.type) or _missing(job)
         attempt = Attempt(job, handler, self._services, lease, sent + lease, queue, sent)
         self._ledger.hold(attempt)
         self._heartbeats.expect(lease)
-        if self.stopping or self._time.monotonic() >= attempt.lease_end:
+        if self.stopping or now >= attempt.lease_end:
             self._endings.release(attempt)
         elif self._ledger.free(queue) > 0:
             self._run(attempt)

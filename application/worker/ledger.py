@@ -40,11 +40,12 @@ class Ledger:
         self._free[attempt.slots] += 1
         self._tell()
 
-    def settle(self, attempt: Attempt) -> None:
-        """Let go of the lease: its verdict is known, or nothing will be reported."""
-        self.held.discard(attempt)
+    def settle(self, *attempts: Attempt) -> None:
+        """Let go of leases: their verdicts are known, or nothing will be reported."""
+        self.held.difference_update(attempts)
         self._tell()
 
     def _tell(self) -> None:
-        self._room.ring()
-        self._quiet.ring()
+        if not (self._room.rung and self._quiet.rung):  # which they mostly are
+            self._room.ring()
+            self._quiet.ring()

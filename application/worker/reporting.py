@@ -28,11 +28,11 @@ class Reporting:
         store: JobStore,
         time: LocalTime,
         draw: Callable[[], float],
-        settled: Callable[[Attempt], None],
+        settled: Callable[[Sequence[Attempt]], None],
         running: Callable[[], int],
         batch: int,
     ) -> None:
-        """Take the collaborators; ``settled`` hears of each attempt that needs no lease any more.
+        """Take the collaborators; ``settled`` hears of the attempts that need no lease any more.
 
         ``running`` tells how many handlers run: while they are many, a few reports wait a moment for company.
         """
@@ -134,14 +134,15 @@ class Reporting:
 
     def _settle(self, batch: Sequence[Attempt], verdicts: Sequence[Verdict | None]) -> list[Attempt]:
         """Let go of what is answered and return what was busy."""
-        busy = []
+        busy, settled = [], []
         for attempt, verdict in zip(batch, verdicts, strict=True):
             if verdict is Verdict.BUSY:
                 busy.append(attempt)
                 continue
             if verdict is not Verdict.ACCEPTED:
                 _note(attempt, verdict)
-            self._settled(attempt)
+            settled.append(attempt)
+        self._settled(settled)
         return busy
 
     async def _put_back(self, busy: Sequence[Attempt]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -189,11 +189,11 @@ class Worker:
         self._heartbeats.bell.attach()
         self._watch.bell.attach()
 
-    def _settled(self, attempt: Attempt) -> None:
-        """Let go of a reported attempt; a job that may be pending again is looked for, to learn when it is due."""
-        self._ledger.settle(attempt)
-        if attempt.report is not None and attempt.report.name in RETURNS:
-            self._fetching.revisit(attempt.slots)
+    def _settled(self, attempts: Sequence[Attempt]) -> None:
+        """Let go of reported attempts; jobs that may be pending again are looked for, to learn when they are due."""
+        self._ledger.settle(*attempts)
+        for queue in {one.slots for one in attempts if one.report is not None and one.report.name in RETURNS}:
+            self._fetching.revisit(queue)
 
     def _drop_handlers(self) -> None:
         self._ledger.prefetch.clear()
@@ -202,9 +202,6 @@ class Worker:
                 attempt.running.cancel()
 
     def _services(self, origin: Origin) -> Services:
-        def begun(attempt: Attempt) -> None:
-            self._watch.expect(attempt.deadline)
-
         def ended(attempt: Attempt, result: Any, error: BaseException | None) -> None:
             self._endings.ended(attempt, result, error)
             self._execution.vacated(attempt)
@@ -215,7 +212,7 @@ class Worker:
             draw=self._ports.draw,
             transactions=self._ports.transactions,
             context=Context,
-            begun=begun,
+            expect=self._watch.expect,
             ended=ended,
             completed=self._endings.completed,
             renew=self._heartbeats.renew,
