@@ -159,10 +159,8 @@ def answer(request: ClaimRequest, rows: Rows) -> Answer:
     """Read what a claim returned."""
     [_, _, is_open, _, _, held, _, took, wait, _, clock], *claimed = rows
     claim_id = str(UUID(request.claim_id))
-    queue, new = (
-        request.queue,
-        tuple.__new__,
-    )  # what classes of named tuples call, without the calls in between
+    queue = request.queue
+    new = tuple.__new__  # what classes of named tuples call, without the calls in between
     jobs = [
         new(ClaimedJob, (new(Token, (job_id, attempt, claim_id)), type_, queue, *more))
         for _, job_id, attempt, type_, *more in claimed
