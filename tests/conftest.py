@@ -3,8 +3,13 @@
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["support.servers", "support.databases", "support.figures"]
+
+# No test judges by the clock, those with drawn examples included: a busy machine is not a fault.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

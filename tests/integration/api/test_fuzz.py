@@ -94,14 +94,14 @@ def check(answer: httpx2.Response) -> None:
     assert answer.is_success or answer.headers["content-type"] == "application/problem+json"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(paths, bodies)
 def test_no_body_makes_it_fail(route: tuple[str, str], body: str | bytes) -> None:
     """Any bytes and any JSON get a success or a problem below 500."""
     check(ask(*route, content=body, headers=JSON))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(["/v1/jobs", "/v1/jobs/1", "/v1/events", "/v1/queues"]), queries)
 def test_no_query_makes_it_fail(path: str, query: dict[str, str]) -> None:
     """Any parameters get a success or a problem below 500."""
@@ -109,7 +109,7 @@ def test_no_query_makes_it_fail(path: str, query: dict[str, str]) -> None:
     check(ask("GET", path, params={name: value.decode(errors="replace") for name, value in safe.items()}))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=255), max_size=20))
 def test_no_header_makes_it_fail(value: str) -> None:
     """Any header value gets a success or a problem below 500."""
