@@ -1,8 +1,12 @@
 """Claiming: one claim call, its outcome made certain."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from datetime import timedelta
+from typing import Any
+
+from attrs import frozen
 
 from ...domain.commands import Origin
 from ...domain.errors import Unavailable, UnknownOutcome
@@ -13,6 +17,24 @@ _log = logging.getLogger(__name__)
 
 DOUBT = 5.0
 """Seconds after which a claim that was not found is looked for again: the server may have been busy with it."""
+
+
+@frozen
+class Asked:
+    """One claim of a queue; awaited, it is what ``Claiming.claim`` returns."""
+
+    queue: str
+    limit: int
+    answer: Coroutine[Any, Any, tuple[Claimed, float]] | asyncio.Task[tuple[Claimed, float]]
+
+    def __await__(self) -> Generator[Any, None, tuple[Claimed, float]]:
+        """Wait for the answer."""
+        return self.answer.__await__()
+
+    def cancel(self) -> None:
+        """Do not wait any longer."""
+        if isinstance(self.answer, asyncio.Task):
+            self.answer.cancel()
 
 
 class Claiming:
@@ -31,6 +53,14 @@ class Claiming:
         self._store, self._origin, self._types = store, origin, types
         self._new_claim_id, self._time, self._pause = new_claim_id, time, pause
         self._doubtful: list[tuple[str, str, float]] = []
+
+    def ask(self, queue: str, limit: int) -> Asked:
+        """Return a claim that is sent when it is awaited."""
+        return Asked(queue, limit, self.claim(queue, limit))
+
+    def ask_at_once(self, queue: str, limit: int) -> Asked:
+        """Return a claim that is sent with the loop's next turn."""
+        return Asked(queue, limit, asyncio.ensure_future(self.claim(queue, limit)))
 
     async def claim(self, queue: str, limit: int) -> tuple[Claimed, float]:
         """Return what was claimed and the moment the call was sent, from which local leases count.

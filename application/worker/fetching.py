@@ -2,18 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ...domain.limits import LEASE_MIN
-from ..ports.job_store import ClaimedJob
+from ..ports.job_store import Claimed, ClaimedJob
 from ..ports.local_time import LocalTime
 from ..ports.queue_store import QueueStore
 from ..ports.wakeups import Wakeups
 from .appetite import LINGER, Appetite
 from .backoff import Backoff
 from .bell import Bell
-from .claiming import Claiming
+from .claiming import Asked, Claiming
 from .execution import Execution
 from .portion import Portion
 from .rooms import Rooms
@@ -44,8 +45,11 @@ class Fetching:
         self._settings, self._queues, self._wakeups, self._time = settings, queues, wakeups, time
         self._backoff, self._bell = backoff, bell
         self._poll = settings.fallback_poll.total_seconds()
+        self._rooms = rooms
         self._appetite = Appetite(settings.queues, rooms.most, rooms.now, time, self._poll)
         self._portion = Portion(settings.batch)
+        self._ahead: Asked | None = None
+        """The next claim, sent before what the last one brought was started."""
         self._listener: asyncio.Task[None] | None = None
         self._idle = False
         self._busy_rounds = 0
@@ -75,8 +79,12 @@ class Fetching:
                 try:
                     await self._turn(claiming, execution)
                 except (Unavailable, UnknownOutcome) as error:
+                    await self._finish(execution)
                     await self._rest(error)
+            await self._finish(execution)
         finally:
+            if self._ahead is not None:
+                self._ahead.cancel()
             if self._listener is not None:
                 self._listener.cancel()
         await self._close()
@@ -84,6 +92,14 @@ class Fetching:
     async def insist(self, error: Exception) -> None:
         """Wait before the database is asked again for what must be known, stopping or not."""
         await self._time.sleep(self._delay(error))
+
+    async def _finish(self, execution: Execution) -> None:
+        """Wait for the claim that was sent ahead: its leases must not run while nobody looks."""
+        if self._ahead is not None:
+            with suppress(Unavailable, UnknownOutcome):
+                claimed, sent = await self._ahead
+                execution.start_all(claimed.jobs, self._ahead.queue, sent)
+            self._ahead = None
 
     async def _rest(self, error: Exception) -> None:
         """Wait before the database is tried again; a stop ends the wait."""
@@ -128,27 +144,50 @@ class Fetching:
     async def _round(self, claiming: Claiming, execution: Execution) -> bool:
         """Claim once from each queue worth it and start what came."""
         found = full = False
-        for queue, room in self._appetite.servings():
-            limit = min(room, self._portion.now)
-            try:
-                claimed, sent = await claiming.claim(queue, limit)
-            except TooSlow:
-                self._portion.too_much(limit)
-                raise
-            self._weigh(claimed.jobs, self._time.monotonic() - sent)
-            execution.start_all(claimed.jobs, queue, sent)
-            if not claimed.open:
-                execution.hand_back(queue)
-            if self._left_nothing(len(claimed.jobs), limit):
-                self._appetite.emptied(queue, sent, claimed.next_due_in)
-            found = found or bool(claimed.jobs)
-            full = full or len(claimed.jobs) == limit
-            if 0 < len(claimed.jobs) < limit:
+        for asked in self._claims(claiming):
+            claimed = await self._served(asked, claiming, execution)
+            number = len(claimed.jobs)
+            found, full = found or number > 0, full or number == asked.limit
+            if 0 < number < asked.limit:
                 await self._time.sleep(0)  # the handlers first: there is hardly more to claim
             if self.stopping:
                 break
         self._trickling = self._trickling + 1 if found and not full else 0
         return found
+
+    def _claims(self, claiming: Claiming) -> Iterator[Asked]:
+        """Yield the claim that was sent ahead, then one of each other queue worth it."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            yield ahead
+        for queue, room in self._appetite.servings():
+            if ahead is None or ahead.queue != queue:
+                yield claiming.ask(queue, min(room, self._portion.now))
+
+    async def _served(self, asked: Asked, claiming: Claiming, execution: Execution) -> Claimed:
+        """Wait for one claim's answer and start what it brought."""
+        try:
+            claimed, sent = await asked
+        except TooSlow:
+            self._portion.too_much(asked.limit)
+            raise
+        number = len(claimed.jobs)
+        self._weigh(claimed.jobs, self._time.monotonic() - sent)
+        if number == asked.limit:
+            await self._look_ahead(asked.queue, number, claiming)
+        execution.start_all(claimed.jobs, asked.queue, sent)
+        if not claimed.open:
+            execution.hand_back(asked.queue)
+        if self._left_nothing(number, asked.limit):
+            self._appetite.emptied(asked.queue, sent, claimed.next_due_in)
+        return claimed
+
+    async def _look_ahead(self, queue: str, arrived: int, claiming: Claiming) -> None:
+        """Send another claim when there is room for as many once more: the database works while handlers start."""
+        limit = min(self._rooms.now(queue, arrived), self._portion.now)
+        if limit >= arrived and self._ahead is None and not self.stopping:
+            self._ahead = claiming.ask_at_once(queue, limit)
+            await asyncio.sleep(0)  # it is sent then
 
     def _left_nothing(self, found: int, limit: int) -> bool:
         """Whether the next claim can wait for a wake-up.

@@ -15,11 +15,11 @@ class Rooms:
     ledger: Ledger
     reporting: Reporting
 
-    def now(self, queue: str) -> int:
-        """Return how many jobs one claim may ask for now; none for a number below one."""
+    def now(self, queue: str, arrived: int = 0) -> int:
+        """Return how many jobs one claim may ask for now, or after so many more; none for a number below one."""
         unreported = self.settings.max_unreported - self.reporting.unreported - len(self.ledger.prefetch)
         free = self.ledger.free(queue) + self.ledger.prefetch.room(queue)
-        return min(free, self.settings.batch, unreported)
+        return min(min(free, unreported) - arrived, self.settings.batch)
 
     def most(self, queue: str) -> int:
         """Return how many jobs one claim may ask for when nothing runs."""
