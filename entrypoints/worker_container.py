@@ -26,7 +26,7 @@ def queues_served(settings: Settings, handlers: Handlers) -> dict[str, int]:
 
 
 class WorkerContainer(Container):
-    """A worker's loops have databases of one connection each."""
+    """A worker's loops have databases of one connection each; reports take a second one when they are in arrears."""
 
     transactions = providers.Singleton(PostgresTransactions, Container.dsn, Container.database)
     single = providers.Factory(
@@ -37,7 +37,7 @@ class WorkerContainer(Container):
         pooled=Container.settings.provided.pooler,
     )
     claims = providers.Singleton(single, application_name="fencepost worker claims")
-    reports = providers.Singleton(single, application_name="fencepost worker reports")
+    reports = providers.Singleton(single, application_name="fencepost worker reports", pool_size=2)
     heartbeats = providers.Singleton(single, application_name="fencepost worker heartbeats")
     background = providers.Singleton(LoopThread)
     worker_settings = providers.Singleton(

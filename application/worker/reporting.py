@@ -1,5 +1,6 @@
 """Reports: what finished since the last, in one statement, until every one has its verdict."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -21,7 +22,11 @@ BUSY_FIRST, BUSY_LONGEST = 0.05, 1.0
 
 
 class Reporting:
-    """Keeps finished attempts until they are answered; one statement is in flight at a time."""
+    """Keeps finished attempts until they are answered.
+
+    One statement is in flight at a time, and a second one as long as that leaves a full batch behind: the database
+    answers it on another processor.
+    """
 
     def __init__(
         self,
@@ -66,15 +71,31 @@ class Reporting:
 
     async def run(self) -> None:
         """Report until cancelled."""
-        while True:
-            await self._bell.wait()
-            while batch := await self._collect():
-                busy = self._settle(batch, await self._ask(batch))
-                self._in_flight = 0
-                if busy:
-                    await self._put_back(busy)
-                else:
-                    self._busy_tries = 0
+        async with asyncio.TaskGroup() as group:
+            relief = None
+            while True:
+                await self._bell.wait()
+                while batch := await self._collect():
+                    if self._overflowing and (relief is None or relief.done()):
+                        relief = group.create_task(self._relieve())
+                    await self._deliver(batch)
+
+    @property
+    def _overflowing(self) -> bool:
+        return len(self._waiting) >= self._portion.now
+
+    async def _relieve(self) -> None:
+        """Report beside the other until it can do that alone again."""
+        while self._overflowing:
+            await self._deliver(self._next_batch())
+
+    async def _deliver(self, batch: Sequence[Attempt]) -> None:
+        busy = self._settle(batch, await self._ask(batch))
+        self._in_flight -= len(batch)
+        if busy:
+            await self._put_back(busy)
+        else:
+            self._busy_tries = 0
 
     async def _collect(self) -> list[Attempt]:
         """Return the next batch; few reports of a worker with many handlers wait a moment for company."""
@@ -89,7 +110,7 @@ class Reporting:
         else:
             for attempt in batch:
                 del self._waiting[attempt.job.token.job_id]
-        self._in_flight = len(batch)
+        self._in_flight += len(batch)
         if self._later:
             later, self._later = self._later, []
             for attempt in later:

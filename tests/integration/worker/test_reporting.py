@@ -1,13 +1,14 @@
 """Reports: batched, repeated until answered, and never held up by one bad one."""
 
 import logging
+from collections.abc import Sequence
 
 import pytest
 
 from fencepost.application.context import Context
-from fencepost.domain.commands import Succeed
+from fencepost.domain.commands import Report, Succeed
 from fencepost.domain.errors import Unavailable, UnknownOutcome
-from fencepost.domain.vocabulary import State
+from fencepost.domain.vocabulary import State, Verdict
 from support.workshop import Workshop, gate
 
 
@@ -36,6 +37,33 @@ async def test_batches_are_bounded(shop: Workshop) -> None:
     await shop.advance(1)
     assert max(len(batch) for batch in shop.store.reported) == 2
     assert {shop.state(job) for job in range(first, first + 5)} == {State.SUCCEEDED}
+
+
+@pytest.mark.parametrize(("finished", "at_once"), [(3, 1), (4, 2), (9, 2)])
+async def test_a_second_statement_takes_what_the_first_leaves_of_full_batches(
+    shop: Workshop, finished: int, at_once: int
+) -> None:
+    """Never a third, and everything has its verdict in the end."""
+    shop.set(batch=2, queues={"default": finished})
+    event, wait = gate()
+    shop.handle(wait)
+    report, now, most = shop.store.report, 0, 0
+
+    async def slow(reports: Sequence[Report]) -> Sequence[Verdict]:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await shop.time.sleep(0.01)
+        now -= 1
+        return await report(reports)
+
+    shop.store.report = slow  # type: ignore[method-assign]
+    first = await shop.submit(times=finished)
+    await shop.start()
+    event.set()
+    await shop.advance(1)
+    assert most == at_once
+    assert {shop.state(job) for job in range(first, first + finished)} == {State.SUCCEEDED}
 
 
 @pytest.mark.parametrize("error", [Unavailable(), UnknownOutcome()])
