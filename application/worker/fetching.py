@@ -156,13 +156,13 @@ class Fetching:
         return found
 
     def _claims(self, claiming: Claiming) -> Iterator[Asked]:
-        """Yield the claim that was sent ahead, then one of each other queue worth it."""
+        """Yield the claim that was sent ahead, or else one of each queue worth it."""
         ahead, self._ahead = self._ahead, None
         if ahead is not None:
             yield ahead
+            return
         for queue, room in self._appetite.servings():
-            if ahead is None or ahead.queue != queue:
-                yield claiming.ask(queue, min(room, self._portion.now))
+            yield claiming.ask(queue, min(room, self._portion.now))
 
     async def _served(self, asked: Asked, claiming: Claiming, execution: Execution) -> Claimed:
         """Wait for one claim's answer and start what it brought."""
@@ -183,9 +183,12 @@ class Fetching:
         return claimed
 
     async def _look_ahead(self, queue: str, arrived: int, claiming: Claiming) -> None:
-        """Send another claim when there is room for as many once more: the database works while handlers start."""
+        """Send another claim when there is room for as many once more: the database works while handlers start.
+
+        Not with several queues: its jobs would wait, with nobody to renew their leases, for the claims of the others.
+        """
         limit = min(self._rooms.now(queue, arrived), self._portion.now)
-        if limit >= arrived and self._ahead is None and not self.stopping:
+        if limit >= arrived and len(self._settings.queues) == 1 and not self.stopping:
             self._ahead = claiming.ask_at_once(queue, limit)
             await asyncio.sleep(0)  # it is sent then
 
