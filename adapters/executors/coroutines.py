@@ -30,7 +30,7 @@ class CoroutineExecutor:
         if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
             return self._line.join(work)
         own = Entry(work)
-        own.task = loop.create_task(_run(work, own), context=self._context.copy())
+        own.task = self._context.run(loop.create_task, _run(work, own))  # a factory may not know of contexts
         return own.task
 
     def close(self) -> None:

@@ -159,10 +159,11 @@ async def test_one_that_has_ended_can_be_cancelled_in_vain(executor: CoroutineEx
 
 
 async def test_a_loop_whose_tasks_somebody_makes_keeps_them(executor: CoroutineExecutor) -> None:
-    """For instance to trace them."""
+    """For instance to trace them. Factories of an older kind know nothing of contexts."""
     made = list[asyncio.Task[Any]]()
 
     def factory(loop: Any, coroutine: Any, **more: Any) -> Any:
+        assert more.get("context") is None
         made.append(asyncio.Task(coroutine, loop=loop, **more))
         return made[-1]
 
