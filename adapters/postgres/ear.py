@@ -67,24 +67,25 @@ class Ear:
     async def _hear(self, pgconn: PGconn, encoding: str) -> None:
         """Hear for a while, straight from the event loop: a task in between would take one turn of it more."""
         loop, descriptor = asyncio.get_running_loop(), pgconn.socket
-        broken: asyncio.Future[psycopg.Error] = loop.create_future()
+        broken: asyncio.Future[Exception] = loop.create_future()
 
         def read() -> None:
             try:
                 pgconn.consume_input()
-            except psycopg.Error as error:
-                loop.remove_reader(descriptor)  # closed by now: the next to be opened may get its number
-                broken.set_result(error)
-            else:
                 hear()
+            except Exception as error:  # noqa: BLE001  raised below, where somebody can hear of it
+                loop.remove_reader(
+                    descriptor
+                )  # may be closed by now: the next to be opened may get its number
+                broken.set_result(error)
 
         def hear() -> None:
             while notification := pgconn.notifies():
                 self._heard(notification.extra.decode(encoding))
 
         loop.add_reader(descriptor, read)
-        hear()  # what came with the answer to a statement is read already
         try:
+            hear()  # what came with the answer to a statement is read already
             await asyncio.wait((broken,), timeout=PROBE_SECONDS)
         finally:
             if not broken.done():
