@@ -70,15 +70,21 @@ class Reporting:
         self._bell.ring()
 
     async def run(self) -> None:
-        """Report until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            relief = None
-            while True:
-                await self._bell.wait()
-                while batch := await self._collect():
-                    if self._overflowing and (relief is None or relief.done()):
-                        relief = group.create_task(self._relieve())
-                    await self._deliver(batch)
+        """Report until cancelled; raises what breaks it, which only a bug can."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._report(group)
+        except ExceptionGroup as broken:
+            raise broken.exceptions[0] from broken
+
+    async def _report(self, group: asyncio.TaskGroup) -> None:
+        relief = None
+        while True:
+            await self._bell.wait()
+            while batch := await self._collect():
+                if self._overflowing and (relief is None or relief.done()):
+                    relief = group.create_task(self._relieve())
+                await self._deliver(batch)
 
     @property
     def _overflowing(self) -> bool:
