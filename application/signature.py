@@ -90,7 +90,7 @@ class Signature:
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
         if unknown := given.keys() - self.parameters.keys():
-            raise InvalidInput(f"payload.{min(unknown)}", "is not an argument of the handler")
+            raise InvalidInput(f"payload.{min(unknown, key=str)}", "is not an argument of the handler")
         for name, parameter in self.parameters.items():
             if parameter.default is inspect.Parameter.empty and name not in given:
                 raise InvalidInput(f"payload.{name}", "is missing")

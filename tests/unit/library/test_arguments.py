@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 from uuid import UUID
 
 import attrs
@@ -178,6 +178,7 @@ def test_arguments_become_payload_by_name(
 MISTAKES: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((), {}, "payload.first: is missing"),
     ((1,), {"fourth": 1}, "payload.fourth: is not an argument of the handler"),
+    ((), cast(Any, {1: 2, "z": 3}), "payload.1: is not an argument of the handler"),
     ((1,), {"first": 1}, "payload.first: is given twice"),
     ((1, "x", True), {}, "payload: takes 2 positional arguments, not 3"),
     (("1",), {}, "payload.first: Expected `int`, got `str`"),
