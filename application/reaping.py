@@ -2,7 +2,7 @@
 
 While a transaction somewhere in the cluster holds an old snapshot, the search for lapsed leases passes every job that
 ran since. It is kept to a twentieth of the time, then: a lapsed lease is found at most 20 searches later. A search that
-takes longer than a statement may is no outage: it is tried for fewer jobs, and with the same rests.
+takes longer than a statement may is no outage: it is tried for fewer jobs, no more than a lease later.
 """
 
 import asyncio
@@ -65,12 +65,16 @@ class Reaper:
         while not self._stopping:
             try:
                 await self.reap()
-                await self._rest()
+                await self._wait(self._rest)
             except TooSlow as error:
                 _log.warning("looking for lapsed leases takes too long, trying on: %s", error)
-                await self._rest()
+                await self._wait(min(self._rest, self._hold) if self._portion.now > 1 else self._rest)
             except (Unavailable, UnknownOutcome) as error:
                 await self._outage(error)
+
+    @property
+    def _rest(self) -> float:
+        return max(self._every, REST * self._searched)
 
     async def reap(self) -> int:
         """Expire everything that has lapsed by now and return how much."""
@@ -106,9 +110,6 @@ class Reaper:
             except (Unavailable, UnknownOutcome):
                 await self._wait(self._backoff.failed())
         await self._hold_back()
-
-    async def _rest(self) -> None:
-        await self._wait(max(self._every, REST * self._searched))
 
     async def _hold_back(self) -> None:
         await self._wait(self._hold)
