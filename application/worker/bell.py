@@ -12,8 +12,6 @@ class Bell:
         """Wait on this clock."""
         self._time = time
         self._event = asyncio.Event()
-        self.rung = False
-        """Whether a ring has not been heard yet."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def attach(self) -> None:
@@ -22,9 +20,7 @@ class Bell:
 
     def ring(self) -> None:
         """Wake the waiting coroutine; only from its own loop."""
-        if not self.rung:
-            self.rung = True
-            self._event.set()
+        self._event.set()
 
     def ring_across(self) -> None:
         """Wake it from any thread."""
@@ -36,14 +32,13 @@ class Bell:
 
     async def wait(self, seconds: float | None = None) -> None:
         """Return when rung, or after so many seconds."""
-        if not self.rung:
+        if not self._event.is_set():
             alarm = None if seconds is None else asyncio.ensure_future(self._ring_after(seconds))
             try:
                 await self._event.wait()
             finally:
                 if alarm is not None:
                     alarm.cancel()
-        self.rung = False
         self._event.clear()
 
     async def _ring_after(self, seconds: float) -> None:

@@ -46,6 +46,5 @@ class Ledger:
         self._tell()
 
     def _tell(self) -> None:
-        if not (self._room.rung and self._quiet.rung):  # which they mostly are
-            self._room.ring()
-            self._quiet.ring()
+        self._room.ring()
+        self._quiet.ring()
