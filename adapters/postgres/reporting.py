@@ -41,10 +41,6 @@ def _results(reports: Sequence[c.Report]) -> list[str | None]:
     return [report.result if isinstance(report, c.Succeed) else None for report in reports]
 
 
-def _all_data(reports: Sequence[c.Report]) -> list[str | None]:
-    return [None if type(one) is c.Succeed and one.result is None else _data(one) for one in reports]
-
-
 def _text_of_origin(name: str) -> Column:
     return Column("text", lambda reports: [getattr(report.origin, name) for report in reports], texts)
 
@@ -77,10 +73,12 @@ COLUMNS: Mapping[str, Column] = {
     "command": Column("text", lambda reports: [one.name.value for one in reports], words),
     "draw": Column("float8", lambda reports: [one.draw for one in reports], numbers),
     "wait_us": Column("bigint", lambda reports: [_wait(one) for one in reports], numbers),
-    "data": Column("text", _all_data, texts),
+    "data": Column("text", lambda reports: [_data(one) for one in reports], texts),
     "result": Column("text", _results, texts),
-    "started_us": Column("bigint", lambda reports: [one.times and one.times[0] for one in reports], numbers),
-    "ran_us": Column("bigint", lambda reports: [one.times and one.times[1] for one in reports], numbers),
+    "started_us": Column(
+        "bigint", lambda reports: [one.times and one.times.started_us for one in reports], numbers
+    ),
+    "ran_us": Column("bigint", lambda reports: [one.times and one.times.ran_us for one in reports], numbers),
     **{name: _text_of_origin(name) for name in _ORIGIN},
 }
 
