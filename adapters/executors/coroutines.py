@@ -4,11 +4,15 @@ import asyncio
 import sys
 from collections import deque
 from contextvars import Context, copy_context
+from typing import Any
 
 from ...application.ports.executor import Running, Work
 
 TURN = 64
 """Handlers that begin before the loop turns to everything else: claims and reports wait for their answers there."""
+
+EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
+"""What lets a task do its first step where it is made; older Pythons cannot."""
 
 
 class CoroutineExecutor:
@@ -27,7 +31,7 @@ class CoroutineExecutor:
         if loop is not self._loop:
             self._loop, self._context = loop, copy_context()
             self._line = Line(loop, self._context)
-        if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
+        if EAGER and loop.get_task_factory() is None:
             return self._line.join(work)
         own = Entry(work)
         own.task = self._context.run(loop.create_task, _run(work, own))  # a factory may not know of contexts
@@ -57,7 +61,7 @@ class Entry:
         """Run the work in a task of its own, up to where it waits for something or ends."""
         work, self._work = self._work, None  # each would keep the other, and both be left to the collector
         if work is not None:
-            self.task = _begun(work, self, loop)
+            self.task = asyncio.Task(_run(work, self), loop=loop, **EAGER)
 
 
 class Line:
@@ -95,13 +99,6 @@ class Line:
             self._called = False
             if waiting:
                 self._call()
-
-
-def _begun(work: Work, own: Entry, loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-    """Return a task whose first step has been done, where Python can do that."""
-    if sys.version_info >= (3, 12):
-        return asyncio.Task(_run(work, own), loop=loop, eager_start=True)
-    return loop.create_task(_run(work, own))
 
 
 async def _run(work: Work, own: Entry) -> None:
