@@ -111,9 +111,9 @@ class Loan:
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Give it back, or close it."""
         connection = self._connection
-        self._outcome.left(connection)
-        connection.remove_notice_handler(self._outcome.notice)
         try:
+            self._outcome.left(connection)
+            connection.remove_notice_handler(self._outcome.notice)
             # A session keeps the default it began with, long after a failover is over.
             if isinstance(error, ReadOnlySqlTransaction):
                 await connection.close()
