@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from .proof import MARKER, prove
+from .stores import Clock
 from .wiping import wipe
 
 PREFIX = "fencepost_test"
@@ -56,6 +57,20 @@ def emptied(shared_database: str, request: pytest.FixtureRequest) -> Iterator[st
     wipe(shared_database)
     yield shared_database
     prove(shared_database, request.node)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The one clock that all databases of a test read."""
+    return Clock()
+
+
+@pytest.fixture
+def clocked(shared_database: str, clock: Clock, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a migrated database, emptied, whose history must hold at the end by the test's clock."""
+    wipe(shared_database)
+    yield shared_database
+    prove(shared_database, request.node, clock)
 
 
 def pytest_configure(config: pytest.Config) -> None:

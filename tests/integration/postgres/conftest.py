@@ -5,11 +5,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from support.frontiers import Arena, arena_over
-from support.proof import prove
 from support.proxy import Proxy
 from support.rig import Rig, rig_over
 from support.stores import Clock
-from support.wiping import wipe
 
 
 @pytest.fixture
@@ -31,20 +29,6 @@ async def far_rig(proxy: Proxy) -> AsyncIterator[Rig]:
     """The adapter behind the bad network."""
     async with rig_over(proxy.dsn) as rig:
         yield rig
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """A clock for databases of tests that own the time."""
-    return Clock()
-
-
-@pytest.fixture
-def clocked(shared_database: str, clock: Clock, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A migrated database, emptied, whose history must hold at the end by the test's clock."""
-    wipe(shared_database)
-    yield shared_database
-    prove(shared_database, request.node, clock)
 
 
 @pytest.fixture
