@@ -26,7 +26,10 @@ def queues_served(settings: Settings, handlers: Handlers) -> dict[str, int]:
 
 
 class WorkerContainer(Container):
-    """A worker's loops have databases of one connection each; reports take a second one when they are in arrears."""
+    """A worker's loops have databases of one connection each; reports take a second one when they are in arrears.
+
+    ``looks`` connects only where claims would take long otherwise.
+    """
 
     transactions = providers.Singleton(PostgresTransactions, Container.dsn, Container.database)
     single = providers.Factory(
@@ -39,6 +42,8 @@ class WorkerContainer(Container):
     claims = providers.Singleton(single, application_name="fencepost worker claims")
     reports = providers.Singleton(single, application_name="fencepost worker reports", pool_size=2)
     heartbeats = providers.Singleton(single, application_name="fencepost worker heartbeats")
+    looks = providers.Singleton(single, application_name="fencepost worker looks")
+    claim_store = providers.Singleton(PostgresJobStore, claims, looks=looks)
     background = providers.Singleton(LoopThread)
     worker_settings = providers.Singleton(
         WorkerSettings,
@@ -51,7 +56,7 @@ class WorkerContainer(Container):
     )
     worker_ports = providers.Singleton(
         WorkerPorts,
-        claims=providers.Singleton(PostgresJobStore, claims),
+        claims=claim_store,
         reports=providers.Singleton(PostgresJobStore, reports),
         heartbeats=providers.Singleton(PostgresJobStore, heartbeats),
         queues=providers.Singleton(PostgresQueueStore, claims),
@@ -84,6 +89,8 @@ async def worker_closed(container: WorkerContainer) -> None:
     container.background().close()
     for executor in container.worker_ports().executors.values():
         executor.close()
+    await container.claim_store().close()
+    await container.looks().close()
     await container.claims().close()
     await container.reports().close()
     await container.transactions().close()

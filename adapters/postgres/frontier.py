@@ -2,7 +2,9 @@
 
 While any transaction in the cluster holds an old snapshot, dead versions of claimed jobs stay in the index, and a scan
 from the start walks over every one of them. A hint, never truth: what lies behind the frontier (late commits, jobs
-that went back, rows that were locked) is found by the full scans, which are kept to a share of the time.
+that went back, rows that were locked) is found by the full scans, which are kept to a share of the time. Where one
+takes long, no claim waits for it: what is behind is looked for beside the claims, which go on, and finding something
+moves the frontier back.
 """
 
 import math
@@ -19,6 +21,8 @@ MARGIN = timedelta(milliseconds=50)
 """How far behind the clock a frontier stays: a submit becomes visible some milliseconds after its run_at."""
 SHARE = 0.05
 """The most that full scans take of the time, unless told otherwise."""
+CHEAP = 0.005
+"""Seconds that a full scan may take for a claim to be one."""
 
 Place = tuple[datetime, int]
 """The run_at and job_id after which a level of priority is continued."""
@@ -45,19 +49,35 @@ class Frontier:
 
     monotonic: Callable[[], float]
     share: float = SHARE
+    cheap: float = CHEAP
+    looking: bool = False
+    """Whether somebody looks behind it now."""
     _places: dict[int, Place] = field(factory=dict)
     _full_again: float = -math.inf
+    _last_full: float = -math.inf
 
     def scan(self) -> Scan:
         """Return where to begin now."""
-        if self.monotonic() >= self._full_again:
-            return FULL
+        return FULL if self._is_due else self.onward()
+
+    def onward(self) -> Scan:
+        """Return where to go on."""
         return Scan(full=False, places=dict(self._places))
+
+    @property
+    def wants_a_look(self) -> bool:
+        """Whether a full scan is due and takes so long that claims should not wait for it."""
+        return self._last_full > self.cheap and (self.looking or self._is_due)
+
+    @property
+    def _is_due(self) -> bool:
+        return self.monotonic() >= self._full_again
 
     def gave_up(self, scan: Scan, seconds: float) -> None:
         """Hear how long a scan took that came to no end."""
         if len(scan.places) < len(LEVELS):
             self._count(seconds)
+            self._last_full = seconds
 
     def found(self, scan: Scan, last: tuple[int, Place] | None, clock: datetime, seconds: float) -> None:
         """Hear where a scan reached its limit, with the priority, or None; the clock it saw, and how long it took.
@@ -70,10 +90,19 @@ class Frontier:
         if not scan.places.keys() >= set(walked):
             self._count(seconds)
         if scan.full:
+            self._last_full = seconds
             self._places.clear()
         self._places.update(dict.fromkeys(walked, (clock - MARGIN, 0)))
         if last is not None:
             self._places[last[0]] = last[1]
+
+    def looked(self, first: Mapping[int, Place], seconds: float) -> None:
+        """Hear of the first job behind it on each level that has one, and how long looking took."""
+        self._count(seconds)
+        self._last_full = seconds
+        for priority, (run_at, job_id) in first.items():
+            before = run_at, job_id - 1
+            self._places[priority] = min(before, self._places.get(priority, before))
 
     def _count(self, seconds: float) -> None:
         """Count seconds in which some level was walked from its start."""
@@ -84,5 +113,6 @@ class Frontier:
 
         Like ``wait`` it is counted from when the scan was sent, ``elapsed`` seconds ago.
         """
-        full_in = timedelta(seconds=max(0.0, self._full_again - self.monotonic()) + elapsed)
+        seconds = self._last_full if self.looking else max(0.0, self._full_again - self.monotonic())
+        full_in = timedelta(seconds=seconds + elapsed)
         return full_in if wait is None else min(wait, full_in)

@@ -10,8 +10,9 @@ from ...domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ...domain.token import Token
 from ...domain.vocabulary import Verdict
 from . import claiming, leases
+from .behind import Looker
 from .database import Database
-from .frontier import SHARE, Frontier, Scan
+from .frontier import CHEAP, SHARE, Frontier, Scan
 from .identity import known_form
 from .judging import judge
 from .operating import operate
@@ -23,22 +24,30 @@ class PostgresJobStore:
     """Implements the port ``JobStore``."""
 
     def __init__(
-        self, database: Database, *, full_scans: float = SHARE, monotonic: Callable[[], float] = monotonic
+        self,
+        database: Database,
+        *,
+        full_scans: float = SHARE,
+        cheap: float = CHEAP,
+        looks: Database | None = None,
+        monotonic: Callable[[], float] = monotonic,
     ) -> None:
         """Work on this database; each call is one transaction, claims and reports may overlap.
 
         ``full_scans`` is the share of the time in which claims may walk their index from its start: see ``frontier``;
-        with 1 they always do.
+        with 1 they always do. Where that takes more than ``cheap`` seconds it is done beside the claims, through
+        ``looks``, if there is such a database; ``close`` ends that.
         """
         self._database = database
         self._schema = database.schema
-        self._full_scans, self._monotonic = full_scans, monotonic
+        self._full_scans, self._cheap, self._monotonic = full_scans, cheap, monotonic
+        self._looker = None if looks is None else Looker(looks, monotonic)
         self._frontiers: dict[tuple[str, frozenset[str]], Frontier] = {}
 
     async def claim(self, request: ClaimRequest) -> Claimed:
         """Claim in one statement, from the frontier or from the start."""
         frontier = self._frontier(request)
-        scan = frontier.scan()
+        scan = self._scan(frontier, request)
         query = claiming.claim_query(self._schema, request, self._database.moment(), scan)
         sent = self._monotonic()
         try:
@@ -51,10 +60,21 @@ class PostgresJobStore:
         wait = _wait(frontier, scan, request.limit, answer, self._monotonic() - sent)
         return Claimed(answer.jobs, wait, answer.open)
 
+    async def close(self) -> None:
+        """End what goes on beside the calls; the databases are their owner's."""
+        if self._looker is not None:
+            await self._looker.close()
+
+    def _scan(self, frontier: Frontier, request: ClaimRequest) -> Scan:
+        if self._looker is None or not frontier.wants_a_look:
+            return frontier.scan()
+        self._looker.look(frontier, request)
+        return frontier.onward()
+
     def _frontier(self, request: ClaimRequest) -> Frontier:
         key = request.queue, request.types
         if key not in self._frontiers:
-            self._frontiers[key] = Frontier(self._monotonic, self._full_scans)
+            self._frontiers[key] = Frontier(self._monotonic, self._full_scans, self._cheap)
         return self._frontiers[key]
 
     async def claimed_by(self, claim_id: str) -> Sequence[ClaimedJob]:

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from fencepost.adapters.postgres import claiming, leases, reporting
+from fencepost.adapters.postgres.behind import behind_query
 from fencepost.adapters.postgres.frontier import FULL, LEVELS, Frontier, Scan
 from fencepost.adapters.postgres.query import Query
 from fencepost.adapters.postgres.submit_insert import inserted
@@ -85,6 +86,7 @@ async def hot(rig: Rig) -> list[tuple[str, Query, set[tuple[str, str]]]]:
         ("submit", next(inserted(submit_statements(SCHEMA), runs(batch), (), None)), set()),
         ("full claim", claiming.claim_query(SCHEMA, request(), None), {DUE, FOUND}),
         ("claim", claiming.claim_query(SCHEMA, request(), None, await beyond(rig)), {DUE, FOUND}),
+        ("look behind", behind_query(SCHEMA, request(), await beyond(rig)), {DUE}),
         ("success", reporting.report_query(SCHEMA, [success(token)()], None), {PRIMARY, FOUND}),
         ("mixed reports", reporting.report_query(SCHEMA, [fail, release], None), {PRIMARY, FOUND}),
         ("heartbeat", leases.heartbeat_query(SCHEMA, [token, other], None), {PRIMARY}),

@@ -192,3 +192,40 @@ def test_patience_counts_from_when_the_scan_was_sent(frontier: Frontier) -> None
     found(frontier)
     assert frontier.patience(None, 0.5) == 19.5 * SECOND
     assert frontier.patience(19.2 * SECOND, 0.5) == 19.2 * SECOND
+
+
+def test_a_look_is_wanted_where_a_full_scan_takes_long(frontier: Frontier, clock: Seconds) -> None:
+    """Only when one is due; a cheap one is the claim itself."""
+    found(frontier, took=0.004)
+    again(clock)
+    assert not frontier.wants_a_look
+    found(frontier, took=0.006)
+    assert not frontier.wants_a_look
+    again(clock)
+    assert frontier.wants_a_look
+
+
+def test_a_look_moves_levels_back_to_what_it_found(frontier: Frontier, clock: Seconds) -> None:
+    """The next scan finds that very job; the other levels stay where they are."""
+    found(frontier, took=1.0)
+    frontier.looked({5: at(60, 7)}, 2.0)
+    assert places(frontier) == {**dict.fromkeys(LEVELS, DRY), 5: at(60, 6)}
+    assert frontier.patience(None) == 57 * SECOND
+
+
+def test_a_look_never_moves_a_level_forward(frontier: Frontier) -> None:
+    """Another look, or a claim, may have moved it further back meanwhile."""
+    found(frontier, (5, at(60)), (5, at(50)))
+    frontier.looked({5: at(40)}, 1.0)
+    assert places(frontier)[5] == at(50)
+
+
+def test_patience_lasts_as_long_as_the_last_full_scan_while_somebody_looks(
+    frontier: Frontier, clock: Seconds
+) -> None:
+    """Then something may have been found."""
+    found(frontier, took=1.0)
+    again(clock)
+    frontier.looking = True
+    assert frontier.patience(None) == SECOND
+    assert frontier.patience(SECOND / 2) == SECOND / 2
