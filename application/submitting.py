@@ -12,6 +12,7 @@ from attrs import define, evolve, field, frozen
 
 from ..domain import facts
 from ..domain.commands import Origin, Submit
+from ..domain.durations import Duration, duration
 from ..domain.errors import InvalidInput, InvalidItem
 from ..domain.job import Specification
 from ..domain.limits import (
@@ -24,7 +25,6 @@ from ..domain.limits import (
 from ..domain.retry import RETRY_DEFAULT, RetryPolicy, microseconds
 from ..domain.submission import check_submit
 from ..domain.values import check_duration, check_key, encode
-from .durations import Duration, duration
 from .ports.runs import Run, Runs
 from .ports.submitter import Submission, SubmitKey, Submitted, Submitter
 

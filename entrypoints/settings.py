@@ -10,7 +10,7 @@ from typing import Any
 
 import environ
 
-from ..application.durations import duration
+from ..domain.durations import duration
 from ..domain.errors import InvalidInput
 from ..domain.values import check_integer, check_name
 

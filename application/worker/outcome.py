@@ -5,10 +5,10 @@ import concurrent.futures
 from typing import Any
 
 from ...domain import commands as c
+from ...domain.durations import duration
 from ...domain.errors import InvalidInput, LeaseLost
 from ...domain.limits import RESULT_BYTES
 from ...domain.values import encode
-from ..durations import duration
 from ..handlers import Discard, Retry, Snooze
 from .attempt import Attempt, BadPayload, Cause, NotStarted
 from .errors import describe, job_error

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ...application.durations import duration
+from ...domain.durations import duration
 from ...domain.errors import InvalidInput
 
 Reader = Callable[[str, object], Any]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...application.durations import duration
 from ...application.submitting import SubmitRequest, Unique
+from ...domain.durations import duration
 from ...domain.errors import InvalidInput
 from ...domain.limits import MAX_ATTEMPTS_LIMIT
 from ...domain.retry import Constant, Delays, Exponential, RetryPolicy

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...application.durations import duration
+from ...domain.durations import duration
 from ...domain.errors import InvalidInput
 from ...domain.values import check_moment
 from ...domain.vocabulary import ControlEventName, EventName

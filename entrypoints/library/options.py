@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias, TypedDict
 
-from ...application.durations import Duration, duration
 from ...application.submitting import Unique
+from ...domain.durations import Duration, duration
 from ...domain.errors import InvalidInput
 from ...domain.retry import Constant, Delays, Exponential, RetryPolicy
 

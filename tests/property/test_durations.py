@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fencepost.application.durations import duration
+from fencepost.domain.durations import duration
 from fencepost.domain.errors import InvalidInput
 from fencepost.domain.limits import DURATION_MAX
 from fencepost.domain.retry import Constant, Delays

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ....application.durations import duration
 from ....application.submitting import SubmitRequest, submission
+from ....domain.durations import duration
 from ....domain.errors import InvalidInput
 from ....domain.limits import LEASE_DEFAULT, MAX_ATTEMPTS_DEFAULT, PRIORITY_DEFAULT, TIMEOUT_DEFAULT
 from ....domain.values import decode

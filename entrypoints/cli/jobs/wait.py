@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ....application.durations import duration
+from ....domain.durations import duration
 from ....domain.errors import JobNotFound
 from ....domain.vocabulary import State
 from ..exits import FAILED, OK, Failed

@@ -7,8 +7,8 @@ import re
 from datetime import timedelta
 from typing import TypeAlias
 
-from ..domain.errors import InvalidInput
-from ..domain.values import check_duration
+from .errors import InvalidInput
+from .values import check_duration
 
 Duration: TypeAlias = timedelta | float | str
 """A timedelta, seconds, or text such as ``30s`` or ``1h30m``."""
