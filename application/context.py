@@ -66,8 +66,8 @@ class Context:
 
     @property
     def scheduled_for(self) -> datetime:
-        """When the job was due."""
-        return self._attempt.job.run_at
+        """The fire time that a schedule's job serves, however late it is; when any other job was due."""
+        return self._attempt.job.scheduled_for or self._attempt.job.run_at
 
     @property
     def deadline(self) -> datetime | None:

@@ -22,7 +22,7 @@ def instant(moment: datetime) -> str:
 def describe(specification: Specification) -> dict[str, Any]:
     """Return everything but the payload, which is represented by its digest; times in microseconds."""
     timeout, payload = specification.timeout, specification.payload
-    return {
+    described = {
         "type": specification.type,
         "queue": specification.queue,
         "priority": specification.priority,
@@ -33,11 +33,14 @@ def describe(specification: Specification) -> dict[str, Any]:
         "effect_key": specification.effect_key,
         "payload_digest": None if payload is None else digest(payload),
     }
+    if specification.scheduled_for is not None:
+        described["scheduled_for"] = instant(specification.scheduled_for)
+    return described
 
 
 def restore(data: Mapping[str, Any], payload: str | None) -> Specification:
     """Return the specification that ``describe`` wrote; ``payload`` travels beside the data."""
-    timeout = data["timeout_us"]
+    timeout, scheduled_for = data["timeout_us"], data.get("scheduled_for")
     return Specification(
         type=data["type"],
         payload=payload,
@@ -48,4 +51,5 @@ def restore(data: Mapping[str, Any], payload: str | None) -> Specification:
         lease=timedelta(microseconds=data["lease_us"]),
         retry=retry.restore(data["retry"]),
         effect_key=data["effect_key"],
+        scheduled_for=None if scheduled_for is None else datetime.fromisoformat(scheduled_for),
     )

@@ -14,7 +14,8 @@ from .vocabulary import TERMINAL, State
 class Specification:
     """What the submitter fixed: travels in the row and in the ``enqueued`` event.
 
-    ``payload`` is JSON text of an object (None after it was erased); ``timeout`` None means no limit.
+    ``payload`` is JSON text of an object (None after it was erased); ``timeout`` None means no limit. ``scheduled_for``
+    is the fire time that a schedule's job serves.
     """
 
     type: str
@@ -26,6 +27,7 @@ class Specification:
     lease: timedelta = LEASE_DEFAULT
     retry: RetryPolicy = RETRY_DEFAULT
     effect_key: str | None = None
+    scheduled_for: datetime | None = None
 
 
 @frozen(kw_only=True)

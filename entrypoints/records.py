@@ -40,6 +40,7 @@ def job_record(job: Job) -> Record:
         "lease": _seconds(job.lease),
         "retry": retry_record(job.retry),
         "effect_key": job.effect_key,
+        "scheduled_for": _moment(job.scheduled_for),
         "seq": job.seq,
     }
 

@@ -120,4 +120,5 @@ def _claimed(job: Job) -> ClaimedJob:
         lease=job.lease,
         effect_key=job.effect_key,
         run_at=job.run_at,
+        scheduled_for=job.scheduled_for,
     )

@@ -57,9 +57,9 @@ def jsonb(value: str) -> bytes:
     return _length(1 + len(encoded)) + _JSONB_VERSION + encoded
 
 
-def moment(value: datetime) -> bytes:
+def moment(value: datetime | None) -> bytes:
     """Return a timestamp with time zone."""
-    return bigint(microseconds(value - _EPOCH))
+    return NULL if value is None else bigint(microseconds(value - _EPOCH))
 
 
 def interval(value: timedelta | None) -> bytes:

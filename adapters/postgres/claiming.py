@@ -21,8 +21,11 @@ _FORESIGHT = 100
 _SEEN = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
 """No later than the snapshot: a claim that waits for a lock does not see what is submitted meanwhile."""
 _LEVELS = f"CAST('{{{','.join(map(str, LEVELS))}}}' AS smallint[])"
-_JOB = "job_id, attempt, type, payload, failures, max_attempts, timeout, lease, effect_key, run_at"
-_MORE = ", j.priority, j.type, CAST(j.payload AS text), j.max_attempts, j.timeout, j.lease, j.effect_key"
+_JOB = "job_id, attempt, type, payload, failures, max_attempts, timeout, lease, effect_key, run_at, scheduled_for"
+_MORE = (
+    ", j.priority, j.type, CAST(j.payload AS text), j.max_attempts, j.timeout, j.lease, j.effect_key, "
+    "j.scheduled_for"
+)
 _CLAIM = Transitions(
     frozenset({CommandName.CLAIM}),
     constants={
@@ -82,7 +85,7 @@ WITH open_queue AS MATERIALIZED (
 SELECT NULL AS priority, NULL AS job_id, (SELECT count(*) FROM open_queue) AS attempt, NULL AS type, NULL AS payload,
        (SELECT count(*) FROM held) AS failures, NULL AS max_attempts,
        clock_timestamp() - (SELECT began FROM clock) AS timeout, wait AS lease, NULL AS effect_key,
-       (SELECT seen FROM clock) AS run_at
+       (SELECT seen FROM clock) AS run_at, NULL AS scheduled_for
 FROM later
 UNION ALL SELECT priority, {_JOB} FROM moved
 ORDER BY priority DESC NULLS FIRST, run_at, job_id
@@ -157,7 +160,7 @@ class Answer:
 
 def answer(request: ClaimRequest, rows: Rows) -> Answer:
     """Read what a claim returned."""
-    [_, _, is_open, _, _, held, _, took, wait, _, clock], *claimed = rows
+    [_, _, is_open, _, _, held, _, took, wait, _, clock, _], *claimed = rows
     claim_id = str(UUID(request.claim_id))
     queue = request.queue
     new = tuple.__new__  # what classes of named tuples call, without the calls in between

@@ -20,7 +20,7 @@ COPY_CHUNK = 10_000
 """Jobs in one COPY, so that it ends long before a statement times out."""
 _JOBS = (
     *("job_id", "type", "queue", "priority", "max_attempts", "timeout", "lease", "submitted_at", "run_at"),
-    *("effect_key", "retry", "payload"),
+    *("effect_key", "retry", "scheduled_for", "payload"),
 )
 _EVENTS = (
     *("job_id", "seq", "attempt", "failures", "name", "state", "at", "run_at"),
@@ -92,6 +92,7 @@ def _job(submission: Submission, at: datetime) -> Iterable[bytes]:
         *map(binary.moment, (at, _due(submission, at))),
         binary.text(job.effect_key),
         binary.jsonb(policy(job)),
+        binary.moment(job.scheduled_for),
     )
 
 

@@ -53,6 +53,7 @@ def _common(submission: Submission) -> Mapping[str, str]:
         "effect_key": job.effect_key,
         "retry": policy(job),
         "run_at": None if command.run_at is None else command.run_at.isoformat(),
+        "scheduled_for": None if job.scheduled_for is None else job.scheduled_for.isoformat(),
         "actor": origin.actor,
         "request_id": origin.request_id,
         "reason": origin.reason,

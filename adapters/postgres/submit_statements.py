@@ -24,6 +24,7 @@ _JOB = {
     "max_attempts": "integer",
     **dict.fromkeys(("timeout_us", "lease_us"), "bigint"),
     **dict.fromkeys(("effect_key", "retry", "payload"), "text"),
+    "scheduled_for": "timestamptz",
     **dict.fromkeys(("actor", "request_id", "reason", "build", "data"), "text"),
 }
 _NAME = dict.fromkeys(("principal", "operation", "key"), "text")
@@ -40,10 +41,12 @@ WITH given AS MATERIALIZED (
     FROM ({clock}) AS clock CROSS JOIN {jobs}
 ), inserted AS (
     INSERT INTO {schema}.jobs (
-        job_id, type, queue, priority, run_at, max_attempts, timeout, lease, submitted_at, effect_key, retry, payload
+        job_id, type, queue, priority, run_at, max_attempts, timeout, lease, submitted_at, effect_key, retry, payload,
+        scheduled_for
     ) OVERRIDING SYSTEM VALUE
     SELECT id, type, queue, priority, due_at, max_attempts, timeout_us * interval '1 microsecond',
-           lease_us * interval '1 microsecond', at, effect_key, CAST(retry AS jsonb), CAST(payload AS json)
+           lease_us * interval '1 microsecond', at, effect_key, CAST(retry AS jsonb), CAST(payload AS json),
+           scheduled_for
     FROM given ORDER BY number
     RETURNING job_id
 ), logged AS (

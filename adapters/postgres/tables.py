@@ -80,6 +80,7 @@ def _jobs(metadata: MetaData) -> Table:
         Column("claim_id", CLAIM_ID),
         Column("worker", Text),
         Column("effect_key", Text),
+        Column("scheduled_for", MOMENT),
         Column("retry", JSONB),
         Column("payload", JSON),
         Column("result", JSON),

@@ -35,6 +35,7 @@ class ClaimedJob(NamedTuple):
     lease: timedelta
     effect_key: str | None
     run_at: datetime
+    scheduled_for: datetime | None = None
 
 
 @frozen

@@ -81,5 +81,5 @@ def _traits(submission: Submission) -> tuple[Any, ...]:
     """Return all but the payload."""
     command, job = submission.command, submission.command.specification
     of_job = (job.type, job.queue, job.priority, job.max_attempts, job.timeout, job.lease, job.retry)
-    of_command = (job.effect_key, command.run_at, command.delay, command.origin)
+    of_command = (job.effect_key, job.scheduled_for, command.run_at, command.delay, command.origin)
     return (*of_job, *of_command, submission.key, submission.unique_key, submission.unique_for)

@@ -44,6 +44,7 @@ class Course:
     lease: timedelta = timedelta(0)
     retry: Mapping[str, Any] | None = None
     effect_key: str | None = None
+    scheduled_for: datetime | None = None
     submitted_at: datetime | None = None
     payload: str | None = None
     payload_digest: str | None = None
@@ -80,6 +81,8 @@ def _enqueued(course: Course, event: JobEvent) -> None:
     course.lease = timedelta(microseconds=data["lease_us"])
     if data["timeout_us"] is not None:
         course.timeout = timedelta(microseconds=data["timeout_us"])
+    if (scheduled_for := data.get("scheduled_for")) is not None:
+        course.scheduled_for = datetime.fromisoformat(scheduled_for)
     course.payload, course.payload_digest = event.payload, data["payload_digest"]
     course.submitted_at = event.at
 

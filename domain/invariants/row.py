@@ -34,6 +34,7 @@ _FACTS = (
     "timeout",
     "lease",
     "effect_key",
+    "scheduled_for",
     "submitted_at",
 )
 _life: Callable[[object], tuple[object, ...]] = attrgetter(*_LIFE)

@@ -181,6 +181,7 @@ class JobInList(Struct):
     lease: Seconds
     retry: Policy
     effect_key: str | None
+    scheduled_for: Moment | None
     worker: str | None
     claim_id: str | None
     cancel_requested_at: Moment | None

@@ -21,6 +21,7 @@ ESSENTIAL = (
         "cancel_requested_at",
         "dismissed",
         "effect_key",
+        "scheduled_for",
         "died_at",
     ),
     *("error", "traceback", "payload", "result"),

@@ -1,0 +1,11 @@
+"""Make the tables of schedules and their firings."""
+
+from alembic import context
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    """Run the file of this revision."""
+    context.config.attributes["execute"]("schedules.sql")
