@@ -6,6 +6,9 @@ FencepostError
 ├── WrongState              the job's state does not allow the command
 ├── JobBusy                 somebody else holds the job's row
 ├── JobNotFound
+├── ScheduleNotFound
+├── ScheduleExists          a schedule of this name is defined otherwise
+├── VersionConflict         somebody else changed it first
 ├── KeyConflict             a submit key was used for another request
 ├── KeyInProgress           the first request with the key has not finished
 ├── UnknownOutcome          the reply to COMMIT was lost
@@ -57,6 +60,18 @@ class JobBusy(FencepostError):
 
 class JobNotFound(FencepostError):
     """There is no such job."""
+
+
+class ScheduleNotFound(FencepostError):
+    """There is no such schedule."""
+
+
+class ScheduleExists(FencepostError):
+    """A schedule of this name is there, and is defined otherwise."""
+
+
+class VersionConflict(FencepostError):
+    """Somebody else changed it since it was read; nothing was changed."""
 
 
 class KeyConflict(FencepostError):

@@ -1,0 +1,204 @@
+"""Firings: the decision about each fire time of a schedule, exactly one, with its reason.
+
+``decide_due`` is total and pure, like ``decide`` for jobs; whoever calls it writes what it returns in one transaction.
+"""
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+
+from attrs import evolve, frozen
+
+from .schedule import CRON, MISSED_AFTER, Missed, Overlap, Policies, Schedule, Slot, Timing
+
+BATCH_FIRED = 100
+"""Jobs that one decision inserts for one schedule."""
+BATCH_TIMES = 5_000
+"""Fire times that one decision goes through for one schedule."""
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Outcome(StrEnum):
+    """What was decided."""
+
+    FIRED = "fired"
+    QUEUED = "queued"
+    COALESCED = "coalesced"
+    SKIPPED = "skipped"
+    BACKFILLED = "backfilled"
+
+
+class Reason(StrEnum):
+    """Why."""
+
+    DUE = "due"
+    MISSED = "missed"
+    OVERLAP = "overlap"
+    WINDOW = "window"
+    EDITED = "edited"
+    ASKED = "asked"
+
+
+RANGES = frozenset({Outcome.COALESCED, Outcome.SKIPPED})
+"""Decisions that insert no job: consecutive ones with the same reason share a row of the ledger."""
+
+
+@frozen(kw_only=True)
+class Firing:
+    """A row of the ledger: the decision about ``fire_at``, or about ``count`` fire times from there ``until``."""
+
+    fire_at: datetime
+    outcome: Outcome
+    reason: Reason
+    origin: str = CRON
+    until: datetime | None = None
+    count: int = 1
+    job_id: int | None = None
+
+    @property
+    def last(self) -> datetime:
+        """The last fire time it is about."""
+        return self.until or self.fire_at
+
+    def joins(self, earlier: "Firing | None") -> bool:
+        """Whether it may share the row of the one before it."""
+        return (
+            earlier is not None
+            and self.outcome in RANGES
+            and (self.outcome, self.reason, self.origin) == (earlier.outcome, earlier.reason, earlier.origin)
+        )
+
+
+@frozen(kw_only=True)
+class Decided:
+    """What becomes of a schedule: new rows of the ledger in order of time, and where it stands after them.
+
+    ``cancel`` asks the schedule's open jobs to stop.
+    """
+
+    firings: tuple[Firing, ...]
+    next_fire_at: datetime | None
+    waiting: Slot | None
+    cancel: bool = False
+
+
+def due_at(name: str, timing: Timing, fire_at: datetime) -> datetime:
+    """Return when the job of a fire time is due: as much later as the jitter says, the same wherever it is computed."""
+    if not timing.jitter:
+        return fire_at
+    seed = sha256(f"{name}\n{fire_at.isoformat()}".encode()).digest()
+    share = int.from_bytes(seed[:8], "big")
+    return fire_at + _MICROSECOND * (share * (timing.jitter // _MICROSECOND) >> 64)
+
+
+def decide_due(schedule: Schedule, now: datetime, *, busy: bool) -> Decided:
+    """Decide the fire times that are due, in order, as many as one transaction should.
+
+    ``busy`` says that a job of the schedule is unfinished. The newest fire time that was missed is the one that
+    ``latest`` catches up with, unless one on time stands for it.
+    """
+    policies = schedule.definition.policies
+    rows: list[Firing] = []
+    desk = _Desk(policies, busy, schedule.waiting)
+    fired, undecided = 0, schedule.next_fire_at
+    for moment, following in _due(schedule, now):
+        firing, desk = desk.judged(moment, now, newest=following is None or following > now)
+        if firing.joins(rows[-1] if rows else None):
+            rows[-1] = evolve(rows[-1], until=moment, count=rows[-1].count + 1)
+        else:
+            rows.append(firing)
+        fired, undecided = fired + (firing.outcome is Outcome.FIRED), following
+        if fired == BATCH_FIRED:
+            break
+    return Decided(firings=tuple(rows), next_fire_at=undecided, waiting=desk.waiting, cancel=desk.cancel)
+
+
+def passed_over(schedule: Schedule, now: datetime) -> tuple[Firing, ...]:
+    """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
+    moments = [moment for moment, _ in _due(schedule, now, limit=sys.maxsize)]
+    if not moments:
+        return ()
+    until = moments[-1] if len(moments) > 1 else None
+    return (
+        Firing(
+            fire_at=moments[0],
+            outcome=Outcome.SKIPPED,
+            reason=Reason.EDITED,
+            until=until,
+            count=len(moments),
+        ),
+    )
+
+
+def _due(
+    schedule: Schedule, now: datetime, limit: int = BATCH_TIMES
+) -> Iterator[tuple[datetime, datetime | None]]:
+    """Yield each fire time that is due with the one that follows it."""
+    moment = schedule.next_fire_at
+    if moment is None or moment > now:
+        return
+    following = _times_after(schedule.definition.timing, moment)
+    for _ in range(limit):
+        after = next(following, None)
+        yield moment, after
+        if after is None or after > now:
+            return
+        moment = after
+
+
+def _times_after(timing: Timing, moment: datetime) -> Iterator[datetime]:
+    for found in timing.recurrence.times(moment):
+        if timing.ends_at is not None and found > timing.ends_at:
+            return
+        yield found
+
+
+def decide_asked(schedule: Schedule, slot: Slot, overlap: Overlap, *, busy: bool) -> Decided:
+    """Decide one firing that an operation asks for, by its own overlap policy; the clock's are left as they are."""
+    policies = evolve(schedule.definition.policies, overlap=overlap)
+    firing, desk = _Desk(policies, busy, schedule.waiting).wanted(slot, Reason.ASKED)
+    return Decided(
+        firings=(firing,), next_fire_at=schedule.next_fire_at, waiting=desk.waiting, cancel=desk.cancel
+    )
+
+
+@frozen
+class _Desk:
+    """What is known while fire times are judged one after the other."""
+
+    policies: Policies
+    busy: bool
+    waiting: Slot | None
+    cancel: bool = False
+
+    def judged(self, moment: datetime, now: datetime, *, newest: bool) -> "tuple[Firing, _Desk]":
+        """Decide about a fire time of the clock."""
+        policies = self.policies
+        late = now - moment
+        if policies.catchup_window is not None and late > max(policies.catchup_window, MISSED_AFTER):
+            return Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.WINDOW), self
+        if late <= MISSED_AFTER:
+            return self.wanted(Slot(moment), Reason.DUE)
+        match policies.missed:
+            case Missed.SKIP:
+                return Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.MISSED), self
+            case Missed.LATEST if not newest:
+                return Firing(fire_at=moment, outcome=Outcome.COALESCED, reason=Reason.MISSED), self
+            case _:
+                return self.wanted(Slot(moment), Reason.MISSED)
+
+    def wanted(self, slot: Slot, reason: Reason) -> "tuple[Firing, _Desk]":
+        """Decide about a fire time that only other jobs of the schedule can stand in the way of."""
+        overlap = self.policies.overlap
+        if overlap is Overlap.ALLOW or not (self.busy or self.waiting):
+            return _firing(slot, Outcome.FIRED, reason), evolve(self, busy=True)
+        if overlap is Overlap.SKIP or self.waiting is not None:
+            return _firing(slot, Outcome.SKIPPED, Reason.OVERLAP), self
+        queued = evolve(self, waiting=slot, cancel=overlap is Overlap.CANCEL_RUNNING)
+        return _firing(slot, Outcome.QUEUED, reason), queued
+
+
+def _firing(slot: Slot, outcome: Outcome, reason: Reason) -> Firing:
+    return Firing(fire_at=slot.fire_at, origin=slot.origin, outcome=outcome, reason=reason)

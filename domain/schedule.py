@@ -1,0 +1,115 @@
+"""A schedule: a template of jobs, when they are due, and what happens when that is hard to keep."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from attrs import frozen
+
+from .job import Specification
+from .recurrence import Dst, Recurrence, recurrence
+
+MISSED_AFTER = timedelta(seconds=10)
+"""A fire time decided later than this was missed."""
+
+
+CRON = "cron"
+"""The origin of firings that the clock has asked for."""
+
+
+class Missed(StrEnum):
+    """What becomes of fire times that were missed."""
+
+    ALL = "all"
+    LATEST = "latest"
+    SKIP = "skip"
+
+
+class Overlap(StrEnum):
+    """What becomes of a fire time while a job of the schedule is unfinished."""
+
+    ALLOW = "allow"
+    SKIP = "skip"
+    QUEUE_ONE = "queue_one"
+    CANCEL_RUNNING = "cancel_running"
+
+
+@frozen(kw_only=True)
+class Timing:
+    """When a schedule fires: ``cron`` in the wall clock of ``tz``, from ``starts_at`` on and no later than ``ends_at``.
+
+    ``jitter`` is the longest time that a job is due after its fire time.
+    """
+
+    cron: str
+    tz: str = "UTC"
+    dst: Dst = Dst.VIXIE
+    starts_at: datetime
+    ends_at: datetime | None = None
+    jitter: timedelta = timedelta(0)
+
+    @property
+    def recurrence(self) -> Recurrence:
+        """The fire times, whatever start and end say."""
+        return recurrence(self.cron, self.tz, self.dst, starts_at=self.starts_at)
+
+
+@frozen(kw_only=True)
+class Policies:
+    """``catchup_window`` None means that no missed fire time is too old.
+
+    ``pause_on_failure`` pauses the schedule before its next firing when its last job is dead.
+    """
+
+    missed: Missed = Missed.LATEST
+    catchup_window: timedelta | None = None
+    overlap: Overlap = Overlap.SKIP
+    pause_on_failure: bool = False
+
+
+@frozen(kw_only=True)
+class Definition:
+    """What somebody wants: all of a schedule that an edit can change."""
+
+    timing: Timing
+    template: Specification
+    policies: Policies = Policies()
+
+
+@frozen
+class Slot:
+    """One occurrence: a fire time, and who asked for it: the clock (``CRON``) or an operation, by its id."""
+
+    fire_at: datetime
+    origin: str = CRON
+
+
+@frozen(kw_only=True)
+class Schedule:
+    """A definition and where it stands; ``version`` grows with every change by somebody.
+
+    ``next_fire_at`` is the first fire time without a decision, None when there is none any more. ``waiting`` is the
+    firing whose job is inserted once ``open_jobs``, its unfinished jobs as far as is known, have ended; ``last_job``
+    is the newest one.
+    """
+
+    name: str
+    definition: Definition
+    version: int = 1
+    created_at: datetime
+    next_fire_at: datetime | None
+    paused_at: datetime | None = None
+    pause_reason: str | None = None
+    waiting: Slot | None = None
+    open_jobs: tuple[int, ...] = ()
+    last_job: int | None = None
+
+
+def first_fire_time(timing: Timing, after: datetime) -> datetime | None:
+    """Return the first fire time later than ``after``, or None."""
+    from_start = timing.starts_at - timedelta(microseconds=1)
+    found = next(timing.recurrence.times(max(after, from_start)), None)
+    return None if found is None or _is_over(timing, found) else found
+
+
+def _is_over(timing: Timing, moment: datetime) -> bool:
+    return timing.ends_at is not None and moment > timing.ends_at

@@ -1,0 +1,59 @@
+"""What people do to schedules: the schedule as it is afterwards, and the decisions about what was due until then."""
+
+from datetime import datetime
+from typing import Any
+
+from attrs import evolve, frozen
+
+from .firing import Firing, passed_over
+from .schedule import Definition, Schedule, first_fire_time
+
+
+@frozen(kw_only=True)
+class Change:
+    """The schedule as it is from now on, and rows of the ledger for fire times that the change came before."""
+
+    schedule: Schedule
+    firings: tuple[Firing, ...] = ()
+
+
+def created(name: str, definition: Definition, now: datetime) -> Schedule:
+    """Return a new schedule: it fires for the first time after now."""
+    return Schedule(
+        name=name,
+        definition=definition,
+        created_at=now,
+        next_fire_at=first_fire_time(definition.timing, now),
+    )
+
+
+def edited(schedule: Schedule, definition: Definition, now: datetime) -> Change:
+    """Replace the definition; what was due by the old one and is not decided yet is skipped."""
+    if schedule.paused_at is not None:
+        return Change(schedule=_next(schedule, definition=definition))
+    changed = _next(schedule, definition=definition, next_fire_at=first_fire_time(definition.timing, now))
+    return Change(schedule=changed, firings=passed_over(schedule, now))
+
+
+def paused(schedule: Schedule, reason: str | None, now: datetime) -> Change:
+    """Stop firing: from here until ``resumed`` there are no fire times."""
+    stopped = _next(schedule, paused_at=now, pause_reason=reason, next_fire_at=None)
+    return Change(schedule=stopped, firings=passed_over(schedule, now))
+
+
+def resumed(schedule: Schedule, now: datetime) -> Change:
+    """Fire again, for the first time after now; how the last job has ended does not count any more."""
+    first = first_fire_time(schedule.definition.timing, now)
+    return Change(
+        schedule=_next(schedule, paused_at=None, pause_reason=None, next_fire_at=first, last_job=None)
+    )
+
+
+def deleted(schedule: Schedule, now: datetime) -> Change:
+    """Return the schedule as it ends; what was due and is not decided yet is skipped."""
+    ended = _next(schedule, next_fire_at=None, waiting=None)
+    return Change(schedule=ended, firings=passed_over(schedule, now))
+
+
+def _next(schedule: Schedule, **changes: Any) -> Schedule:
+    return evolve(schedule, version=schedule.version + 1, **changes)

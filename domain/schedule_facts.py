@@ -1,0 +1,52 @@
+"""A schedule's definition as JSON values, for its row and its events, and back; the payload travels beside them."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from . import facts
+from .recurrence import Dst
+from .retry import microseconds
+from .schedule import Definition, Missed, Overlap, Policies, Timing
+
+
+def describe(definition: Definition) -> dict[str, Any]:
+    """Return everything but the payload, which is represented by its digest; times in microseconds."""
+    timing, policies = definition.timing, definition.policies
+    return {
+        "cron": timing.cron,
+        "tz": timing.tz,
+        "dst": timing.dst.value,
+        "starts_at": facts.instant(timing.starts_at),
+        "ends_at": None if timing.ends_at is None else facts.instant(timing.ends_at),
+        "jitter_us": microseconds(timing.jitter),
+        "missed": policies.missed.value,
+        "catchup_window_us": None
+        if policies.catchup_window is None
+        else microseconds(policies.catchup_window),
+        "overlap": policies.overlap.value,
+        "pause_on_failure": policies.pause_on_failure,
+        "job": facts.describe(definition.template),
+    }
+
+
+def restore(data: Mapping[str, Any], payload: str | None) -> Definition:
+    """Return the definition that ``describe`` wrote."""
+    window, end = data["catchup_window_us"], data["ends_at"]
+    return Definition(
+        timing=Timing(
+            cron=data["cron"],
+            tz=data["tz"],
+            dst=Dst(data["dst"]),
+            starts_at=datetime.fromisoformat(data["starts_at"]),
+            ends_at=None if end is None else datetime.fromisoformat(end),
+            jitter=timedelta(microseconds=data["jitter_us"]),
+        ),
+        policies=Policies(
+            missed=Missed(data["missed"]),
+            catchup_window=None if window is None else timedelta(microseconds=window),
+            overlap=Overlap(data["overlap"]),
+            pause_on_failure=data["pause_on_failure"],
+        ),
+        template=facts.restore(data["job"], payload),
+    )
