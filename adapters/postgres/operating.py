@@ -58,16 +58,19 @@ async def operate(database: Database, job_ids: Sequence[int], operation: Operati
 
 async def _chunk(database: Database, job_ids: Sequence[int], operation: Operation) -> dict[int, Verdict]:
     verdicts, queues = await database.run(
-        lambda: _plan(database.schema, job_ids, operation, database.moment())
+        lambda: operation_plan(database.schema, job_ids, operation, database.moment())
     )
     await rouse(database, queues)
     return verdicts
 
 
-def _plan(
+def operation_plan(
     schema: str, job_ids: Sequence[int], operation: Operation, now: datetime | None
 ) -> Plan[tuple[dict[int, Verdict], set[str]]]:
-    """Return the verdicts, and the queues that have pending jobs of it: due or not, workers sleep until then."""
+    """Return the verdicts, and the queues that have pending jobs of it: due or not, workers sleep until then.
+
+    In the order of their ids, which must be given sorted, jobs are locked and changed in the caller's transaction.
+    """
     jobs, busy = yield from lock_jobs(schema, job_ids)
     at = yield from clock(now)
     verdicts = dict.fromkeys(job_ids, Verdict.GONE) | dict.fromkeys(busy, Verdict.BUSY)

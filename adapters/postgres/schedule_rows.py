@@ -1,0 +1,90 @@
+"""Schedules and firings as rows."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from ...domain import schedule_facts
+from ...domain.firing import Firing, Outcome, Reason
+from ...domain.schedule import Schedule, Slot
+from .arrays import numbers
+from .query import Row
+
+SCHEDULE = (
+    "s.name, s.version, CAST(s.definition AS text), CAST(s.payload AS text), s.created_at, s.next_fire_at, "
+    "s.paused_at, s.pause_reason, s.waiting, s.waiting_origin, s.open_jobs, s.last_job"
+)
+"""The columns that ``schedule`` takes, of a row called s."""
+FIRING = "f.fire_at, f.origin, f.outcome, f.reason, f.until, f.count, f.job_id"
+"""The columns that ``firing`` takes, of a row called f."""
+NEW = ("name", "version", "definition", "payload", "created_at", "next_fire_at")
+"""What is written of a new schedule."""
+WHOLE = (
+    *("name", "version", "definition", "payload", "next_fire_at"),
+    *("paused_at", "pause_reason", "waiting", "waiting_origin", "open_jobs", "last_job"),
+)
+"""What is written of a changed one."""
+
+_decode, _encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+
+
+def schedule(row: Row) -> Schedule:
+    """Return the schedule of a row."""
+    name, version, definition, payload, created_at, next_fire_at, paused_at, reason, *rest = row
+    waiting, waiting_origin, open_jobs, last_job = rest
+    return Schedule(
+        name=name,
+        version=version,
+        definition=schedule_facts.restore(_decode(definition), payload),
+        created_at=created_at,
+        next_fire_at=next_fire_at,
+        paused_at=paused_at,
+        pause_reason=reason,
+        waiting=None if waiting is None else Slot(waiting, waiting_origin),
+        open_jobs=tuple(open_jobs),
+        last_job=last_job,
+    )
+
+
+def columns(one: Schedule) -> dict[str, Any]:
+    """Return the values of a row, by column."""
+    slot = one.waiting
+    return {
+        "name": one.name,
+        "version": one.version,
+        "definition": encoded(schedule_facts.describe(one.definition)),
+        "payload": one.definition.template.payload,
+        "created_at": one.created_at,
+        "next_fire_at": one.next_fire_at,
+        "paused_at": one.paused_at,
+        "pause_reason": one.pause_reason,
+        "waiting": None if slot is None else slot.fire_at,
+        "waiting_origin": None if slot is None else slot.origin,
+        "open_jobs": numbers(one.open_jobs),
+        "last_job": one.last_job,
+    }
+
+
+def firing(row: Row) -> Firing:
+    """Return the firing of a row of the ledger."""
+    fire_at, origin, outcome, reason, until, count, job_id = row
+    return Firing(
+        fire_at=fire_at,
+        origin=origin,
+        outcome=Outcome(outcome),
+        reason=Reason(reason),
+        until=None if until == fire_at else until,
+        count=count,
+        job_id=job_id,
+    )
+
+
+def firings(rows: Iterable[Row]) -> Sequence[Firing]:
+    """Return the firings of rows."""
+    return [firing(row) for row in rows]
+
+
+def encoded(value: object) -> str:
+    """Return JSON text."""
+    return _encode(value).decode()

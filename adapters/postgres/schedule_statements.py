@@ -1,0 +1,191 @@
+"""The statements behind schedules and firings; rows are locked before the clock is read and anything is written.
+
+By then the transaction owns an xid, so that positions it takes can't be overtaken by a reader of the log.
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Integer, Text, bindparam, text
+from sqlalchemy.types import BigInteger, TypeEngine
+
+from .query import Statement
+from .schedule_rows import FIRING, SCHEDULE
+from .tables import MOMENT
+from .waking import quoted
+
+_CLOCK = "coalesce(CAST(:now AS timestamptz), clock_timestamp())"
+_GET = "SELECT {schedule} FROM {schema}.schedules AS s WHERE s.name = :name"
+_LOCK = _GET + " FOR UPDATE"
+_LIST = "SELECT {schedule} FROM {schema}.schedules AS s WHERE s.name > :after ORDER BY s.name LIMIT :limit"
+_INSERT = """
+INSERT INTO {schema}.schedules (name, version, definition, payload, created_at, next_fire_at)
+VALUES (:name, :version, CAST(:definition AS jsonb), CAST(:payload AS json), :created_at, :next_fire_at)
+ON CONFLICT DO NOTHING RETURNING name
+"""
+_UPDATE = """
+UPDATE {schema}.schedules SET version = :version, definition = CAST(:definition AS jsonb),
+    payload = CAST(:payload AS json), next_fire_at = :next_fire_at, paused_at = :paused_at,
+    pause_reason = :pause_reason, waiting = :waiting, waiting_origin = :waiting_origin,
+    open_jobs = CAST(:open_jobs AS bigint[]), last_job = :last_job
+WHERE name = :name
+"""
+_DELETE = "DELETE FROM {schema}.schedules WHERE name = :name"
+_NOTE = """
+INSERT INTO {schema}.control_events (subject, name, at, actor, request_id, reason, data)
+VALUES ('schedule\\:' || :name, :event, :at, :actor, :request_id, :reason, CAST(:data AS jsonb))
+"""
+_DUE = """
+SELECT {schedule} FROM {schema}.schedules AS s
+WHERE s.next_fire_at <= (SELECT {clock}) ORDER BY s.next_fire_at LIMIT :limit FOR UPDATE SKIP LOCKED
+"""
+_NEXT = """
+SELECT min(next_fire_at) - (SELECT {clock}) FROM {schema}.schedules WHERE next_fire_at > (SELECT {clock})
+"""
+_WAITING = """
+SELECT {schedule} FROM {schema}.schedules AS s
+WHERE s.waiting IS NOT NULL AND s.paused_at IS NULL AND (
+    NOT EXISTS (SELECT FROM {schema}.jobs AS j WHERE j.job_id = ANY (s.open_jobs) AND j.state IN ('pending', 'running'))
+    OR s.definition ->> 'overlap' = 'cancel_running' AND EXISTS (
+        SELECT FROM {schema}.jobs AS j
+        WHERE j.job_id = ANY (s.open_jobs) AND j.state IN ('pending', 'running') AND j.cancel_requested_at IS NULL
+    )
+)
+ORDER BY s.waiting LIMIT :limit FOR UPDATE OF s SKIP LOCKED
+"""
+_STATES = "SELECT job_id, state FROM {schema}.jobs WHERE job_id = ANY (CAST(:job_ids AS bigint[]))"
+_STAND = """
+UPDATE {schema}.schedules AS s SET next_fire_at = u.next_fire_at, waiting = u.waiting,
+    waiting_origin = u.waiting_origin, open_jobs = CAST(u.open_jobs AS bigint[]), last_job = u.last_job,
+    paused_at = u.paused_at, pause_reason = u.pause_reason, version = u.version
+FROM unnest(
+    CAST(:name AS text[]), CAST(:next_fire_at AS timestamptz[]), CAST(:waiting AS timestamptz[]),
+    CAST(:waiting_origin AS text[]), CAST(:open_jobs AS text[]), CAST(:last_job AS bigint[]),
+    CAST(:paused_at AS timestamptz[]), CAST(:pause_reason AS text[]), CAST(:version AS integer[])
+) AS u (name, next_fire_at, waiting, waiting_origin, open_jobs, last_job, paused_at, pause_reason, version)
+WHERE s.name = u.name
+"""
+# A slot that is in the ledger already is answered by no row: it has had its decision, whatever the clock did since.
+_RECORD = """
+INSERT INTO {schema}.firings AS f (
+    schedule, fire_at, origin, outcome, reason, until, count, job_id, version, tz_version, decided_at
+)
+SELECT u.schedule, u.fire_at, u.origin, u.outcome, u.reason, u.until, u.count, u.job_id, u.version, :tz_version, :at
+FROM unnest(
+    CAST(:schedule AS text[]), CAST(:fire_at AS timestamptz[]), CAST(:origin AS text[]), CAST(:outcome AS text[]),
+    CAST(:reason AS text[]), CAST(:until AS timestamptz[]), CAST(:count AS integer[]), CAST(:job_id AS bigint[]),
+    CAST(:version AS integer[])
+) AS u (schedule, fire_at, origin, outcome, reason, until, count, job_id, version)
+ON CONFLICT DO NOTHING RETURNING f.schedule, f.fire_at, f.origin
+"""
+_NEWEST = """
+SELECT n.schedule, {firing} FROM unnest(CAST(:names AS text[])) AS n (schedule) CROSS JOIN LATERAL (
+    SELECT * FROM {schema}.firings AS f
+    WHERE f.schedule = n.schedule AND f.origin = 'cron' ORDER BY f.fire_at DESC LIMIT 1
+) AS f
+"""
+_GROW = """
+UPDATE {schema}.firings AS f SET until = u.until, count = f.count + u.count
+FROM unnest(
+    CAST(:schedule AS text[]), CAST(:fire_at AS timestamptz[]), CAST(:until AS timestamptz[]), CAST(:count AS integer[])
+) AS u (schedule, fire_at, until, count)
+WHERE (f.schedule, f.fire_at, f.origin) = (u.schedule, u.fire_at, 'cron') AND f.until < u.until
+"""
+_RELEASED = """
+UPDATE {schema}.firings AS f
+SET job_id = u.job_id, outcome = coalesce(u.outcome, f.outcome), reason = coalesce(u.reason, f.reason)
+FROM unnest(
+    CAST(:schedule AS text[]), CAST(:fire_at AS timestamptz[]), CAST(:origin AS text[]), CAST(:job_id AS bigint[]),
+    CAST(:outcome AS text[]), CAST(:reason AS text[])
+) AS u (schedule, fire_at, origin, job_id, outcome, reason)
+WHERE (f.schedule, f.fire_at, f.origin) = (u.schedule, u.fire_at, u.origin) AND f.job_id IS NULL
+"""
+_ASKED = """
+SELECT {firing} FROM {schema}.firings AS f WHERE f.schedule = :name AND f.origin = :origin ORDER BY f.fire_at LIMIT 1
+"""
+_LEDGER = """
+SELECT {firing} FROM {schema}.firings AS f
+WHERE f.schedule = :name AND (CAST(:before AS timestamptz) IS NULL OR f.fire_at < :before)
+ORDER BY f.fire_at DESC, f.origin LIMIT :limit
+"""
+
+
+@frozen
+class ScheduleStatements:
+    """All of them, in one schema."""
+
+    get: Statement
+    lock: Statement
+    list: Statement
+    insert: Statement
+    update: Statement
+    delete: Statement
+    note: Statement
+    due: Statement
+    next: Statement
+    waiting: Statement
+    states: Statement
+    stand: Statement
+    record: Statement
+    newest: Statement
+    grow: Statement
+    released: Statement
+    asked: Statement
+    ledger: Statement
+
+
+_READS = frozenset({"get", "list", "next", "states", "newest", "asked", "ledger"})
+_SQL = {
+    "get": _GET,
+    "lock": _LOCK,
+    "list": _LIST,
+    "insert": _INSERT,
+    "update": _UPDATE,
+    "delete": _DELETE,
+    "note": _NOTE,
+    "due": _DUE,
+    "next": _NEXT,
+    "waiting": _WAITING,
+    "states": _STATES,
+    "stand": _STAND,
+    "record": _RECORD,
+    "newest": _NEWEST,
+    "grow": _GROW,
+    "released": _RELEASED,
+    "asked": _ASKED,
+    "ledger": _LEDGER,
+}
+_MOMENTS = ("now", "at", "before", "created_at")
+
+
+@cache
+def schedule_statements(schema: str) -> ScheduleStatements:
+    """Return the statements of one schema; array parameters are texts."""
+    parts = {
+        "schema": quoted(schema).replace(":", r"\:"),
+        "schedule": SCHEDULE,
+        "firing": FIRING,
+        "clock": _CLOCK,
+    }
+    return ScheduleStatements(
+        **{
+            name: _statement(
+                sql.format(**parts), one_row=name in ("insert", "update"), writes=name not in _READS
+            )
+            for name, sql in _SQL.items()
+        }
+    )
+
+
+def _statement(sql: str, *, one_row: bool, writes: bool) -> Statement:
+    kinds: dict[str, TypeEngine[Any]] = {"limit": Integer(), **dict.fromkeys(_MOMENTS, MOMENT)}
+    if one_row:
+        kinds |= {"version": Integer(), "last_job": BigInteger()}
+        kinds |= dict.fromkeys(("next_fire_at", "paused_at", "waiting"), MOMENT)
+    used = set(re.findall(r"(?<![\\:\w]):(\w+)", sql))
+    return Statement(
+        text(sql).bindparams(*(bindparam(name, type_=kinds.get(name, Text())) for name in used)),
+        writes=writes,
+    )

@@ -1,0 +1,176 @@
+"""Schedules as people change them: the row is locked, the change decided in Python and written with its event."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from ...domain import schedule_changes as changes
+from ...domain import schedule_facts
+from ...domain.commands import Origin
+from ...domain.errors import ScheduleExists, ScheduleNotFound, VersionConflict
+from ...domain.facts import instant
+from ...domain.firing import Decided, Firing, Outcome, Reason
+from ...domain.schedule import Definition, Schedule
+from ...domain.vocabulary import ControlEventName as Name
+from ...domain.vocabulary import Verdict
+from . import schedule_rows as rows
+from .arrays import numbers, texts
+from .database import Database
+from .firing_plan import Settlement, settle
+from .locking import clock
+from .query import Plan
+from .schedule_statements import schedule_statements
+from .schedule_waking import wake_schedulers
+
+T = TypeVar("T")
+
+
+class PostgresScheduleStore:
+    """Implements the ports ``ScheduleStore`` and ``ScheduleReader``."""
+
+    def __init__(self, database: Database) -> None:
+        """Work on this database."""
+        self._database, self._schema = database, database.schema
+        self._statements = schedule_statements(database.schema)
+
+    async def get(self, name: str) -> Schedule | None:
+        """Return a schedule as it is now."""
+        found = await self._database.execute(self._statements.get(name=name))
+        return rows.schedule(found[0]) if found else None
+
+    async def list(self, *, after: str = "", limit: int = 100) -> Sequence[Schedule]:
+        """Return schedules by name."""
+        found = await self._database.execute(self._statements.list(after=after, limit=limit))
+        return [rows.schedule(row) for row in found]
+
+    async def firings(
+        self, name: str, *, before: datetime | None = None, limit: int = 100
+    ) -> Sequence[Firing]:
+        """Return the ledger of a schedule, newest fire time first."""
+        return rows.firings(
+            await self._database.execute(self._statements.ledger(name=name, before=before, limit=limit))
+        )
+
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+        """Create a schedule; raises ScheduleExists unless the one that is there has the same definition."""
+        return await self._changed(lambda: self._create(name, definition, origin))
+
+    async def edit(
+        self, name: str, definition: Definition, origin: Origin, *, version: int | None = None
+    ) -> Schedule:
+        """Replace the definition; raises ScheduleNotFound, VersionConflict unless ``version`` is None or current."""
+        return await self._changed(lambda: self._edit(name, definition, origin, version))
+
+    async def pause(self, name: str, origin: Origin) -> Verdict:
+        """Stop firing; raises ScheduleNotFound."""
+        return await self._database.run(lambda: self._pause(name, origin))
+
+    async def resume(self, name: str, origin: Origin) -> Verdict:
+        """Fire again, from now on; raises ScheduleNotFound."""
+        return await self._changed(lambda: self._resume(name, origin))
+
+    async def delete(self, name: str, origin: Origin, *, version: int | None = None) -> None:
+        """Remove a schedule; its ledger stays. Raises ScheduleNotFound, VersionConflict."""
+        await self._database.run(lambda: self._delete(name, origin, version))
+
+    async def _changed(self, plan: Callable[[], Plan[T]]) -> T:
+        answer = await self._database.run(plan)
+        await wake_schedulers(self._database)
+        return answer
+
+    def _create(self, name: str, definition: Definition, origin: Origin) -> Plan[Schedule]:
+        at = yield from clock(self._database.moment())
+        schedule = changes.created(name, definition, at)
+        inserted = yield self._statements.insert(**_row(schedule, rows.NEW))
+        if inserted:
+            yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
+            return schedule
+        there = yield from self._locked(name)
+        if there.definition != definition:
+            raise ScheduleExists(f"schedule {name} is there, and is defined otherwise")
+        return there
+
+    def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
+        schedule = yield from self._locked(name, version)
+        if schedule.definition == definition:
+            return schedule
+        at = yield from clock(self._database.moment())
+        change = changes.edited(schedule, definition, at)
+        return (yield from self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, at))
+
+    def _pause(self, name: str, origin: Origin) -> Plan[Verdict]:
+        schedule = yield from self._locked(name)
+        if schedule.paused_at is not None:
+            return Verdict.ALREADY_APPLIED
+        at = yield from clock(self._database.moment())
+        change = changes.paused(schedule, origin.reason, at)
+        yield from self._apply(Name.SCHEDULE_PAUSED, schedule, change, origin, at)
+        return Verdict.ACCEPTED
+
+    def _resume(self, name: str, origin: Origin) -> Plan[Verdict]:
+        schedule = yield from self._locked(name)
+        if schedule.paused_at is None:
+            return Verdict.ALREADY_APPLIED
+        at = yield from clock(self._database.moment())
+        yield from self._apply(Name.SCHEDULE_RESUMED, schedule, changes.resumed(schedule, at), origin, at)
+        return Verdict.ACCEPTED
+
+    def _delete(self, name: str, origin: Origin, version: int | None) -> Plan[None]:
+        schedule = yield from self._locked(name, version)
+        at = yield from clock(self._database.moment())
+        change = changes.deleted(schedule, at)
+        yield from self._apply(Name.SCHEDULE_DELETED, schedule, change, origin, at)
+        if schedule.waiting is not None:
+            yield self._statements.released(
+                schedule=texts([name]),
+                fire_at=texts([instant(schedule.waiting.fire_at)]),
+                origin=texts([schedule.waiting.origin]),
+                job_id=numbers([None]),
+                outcome=texts([Outcome.SKIPPED.value]),
+                reason=texts([Reason.EDITED.value]),
+            )
+        yield self._statements.delete(name=name)
+
+    def _locked(self, name: str, version: int | None = None) -> Plan[Schedule]:
+        found = yield self._statements.lock(name=name)
+        if not found:
+            raise ScheduleNotFound(f"there is no schedule {name}")
+        schedule = rows.schedule(found[0])
+        if version is not None and schedule.version != version:
+            raise VersionConflict(f"schedule {name} has version {schedule.version}, not {version}")
+        return schedule
+
+    def _apply(
+        self, event: Name, before: Schedule, change: changes.Change, origin: Origin, at: datetime
+    ) -> Plan[Schedule]:
+        """Write a change, with the decisions it brings in the name of the version before it."""
+        after = change.schedule
+        if change.firings:
+            decided = Decided(firings=change.firings, next_fire_at=None, waiting=before.waiting)
+            yield from settle(self._schema, [Settlement(before, decided)], at, self._database.moment())
+        yield self._statements.update(**_row(after, rows.WHOLE))
+        yield self._note(event, after, origin, at)
+        return after
+
+    def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Any:
+        data: dict[str, Any] = {"version": schedule.version, "next_fire_at": _moment(schedule.next_fire_at)}
+        if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
+            data["definition"] = schedule_facts.describe(schedule.definition)
+        return self._statements.note(
+            name=schedule.name,
+            event=event.value,
+            at=at,
+            actor=origin.actor,
+            request_id=origin.request_id,
+            reason=origin.reason,
+            data=rows.encoded(data),
+        )
+
+
+def _row(schedule: Schedule, wanted: Sequence[str]) -> dict[str, Any]:
+    values = rows.columns(schedule)
+    return {name: values[name] for name in wanted}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else instant(moment)

@@ -1,0 +1,84 @@
+"""Schedules as people change them; every change is one transaction with its event and the decisions it brings."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from attrs import frozen
+
+from ...domain.commands import Origin
+from ...domain.firing import Firing
+from ...domain.schedule import Definition, Overlap, Schedule
+from ...domain.vocabulary import Verdict
+
+
+@frozen(kw_only=True)
+class Fired:
+    """What one round has decided: how many schedules it looked at, and when the next one is due, if any.
+
+    ``full`` says that there may be more now.
+    """
+
+    schedules: int
+    full: bool
+    next_in: timedelta | None
+
+
+class ScheduleStore(Protocol):
+    """Changes; each raises Unavailable, UnknownOutcome."""
+
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+        """Create a schedule; raises ScheduleExists unless the one that is there has the same definition."""
+        ...
+
+    async def edit(
+        self, name: str, definition: Definition, origin: Origin, *, version: int | None = None
+    ) -> Schedule:
+        """Replace the definition; raises ScheduleNotFound, VersionConflict unless ``version`` is None or current."""
+        ...
+
+    async def pause(self, name: str, origin: Origin) -> Verdict:
+        """Stop firing; raises ScheduleNotFound."""
+        ...
+
+    async def resume(self, name: str, origin: Origin) -> Verdict:
+        """Fire again, from now on; raises ScheduleNotFound."""
+        ...
+
+    async def delete(self, name: str, origin: Origin, *, version: int | None = None) -> None:
+        """Remove a schedule; its ledger stays. Raises ScheduleNotFound, VersionConflict."""
+        ...
+
+
+class FiringStore(Protocol):
+    """What makes jobs of schedules; any number may call it at once."""
+
+    async def fire(self, limit: int) -> Fired:
+        """Decide what is due for so many schedules at most, in one transaction."""
+        ...
+
+    async def release(self, limit: int) -> Fired:
+        """Insert the jobs that waited for others to end."""
+        ...
+
+    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
+        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""
+        ...
+
+
+class ScheduleReader(Protocol):
+    """Reads."""
+
+    async def get(self, name: str) -> Schedule | None:
+        """Return a schedule as it is now."""
+        ...
+
+    async def list(self, *, after: str = "", limit: int = 100) -> Sequence[Schedule]:
+        """Return schedules by name."""
+        ...
+
+    async def firings(
+        self, name: str, *, before: datetime | None = None, limit: int = 100
+    ) -> Sequence[Firing]:
+        """Return the ledger of a schedule, newest fire time first."""
+        ...
