@@ -8,11 +8,15 @@ from collections.abc import Mapping
 
 from ..adapters.postgres.database import Database
 from ..adapters.postgres.event_log import PostgresEventLog
+from ..adapters.postgres.firing_store import PostgresFiringStore
 from ..adapters.postgres.job_reader import PostgresJobReader
 from ..adapters.postgres.job_store import PostgresJobStore
 from ..adapters.postgres.queue_store import PostgresQueueStore
+from ..adapters.postgres.schedule_store import PostgresScheduleStore
+from ..adapters.postgres.schedule_wakeups import PostgresScheduleWakeups
 from ..adapters.postgres.submitter import PostgresSubmitter, SyncPostgresSubmitter
 from ..adapters.system.local_time import SystemTime
+from ..application.firing import FiringLoop
 from ..application.handlers import Handlers
 from ..application.operating import Operating
 from ..application.ports.submitter import CallersTransactions
@@ -77,6 +81,14 @@ class Container(containers.DeclarativeContainer):
     pending_migrations = providers.Callable(pending_migrations, dsn, settings)
 
     draw = providers.Object(random.random)
+    schedule_store = providers.Singleton(PostgresScheduleStore, database)
+    firing_loop = providers.Singleton(
+        FiringLoop,
+        providers.Singleton(PostgresFiringStore, database),
+        providers.Singleton(PostgresScheduleWakeups, database),
+        time,
+        draw,
+    )
     reaper = providers.Singleton(
         Reaper, job_store, event_log.provided.clock, time, draw, every=settings.provided.reap_every
     )

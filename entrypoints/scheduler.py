@@ -1,8 +1,9 @@
-"""A scheduler process: ends expired leases."""
+"""A scheduler process: fires schedules and ends expired leases."""
 
 import asyncio
 import logging
 
+from ..application.firing import FiringLoop
 from ..application.reaping import Reaper
 from .container import Container, closed
 from .startup import Start, ready
@@ -21,11 +22,13 @@ async def _serve(container: Container) -> int:
         start = await ready(container, requests.stopping)
         if start is Start.STOPPED:
             return 0
-        reaper = container.reaper()
+        reaper, firing = container.reaper(), container.firing_loop()
         _log.info("scheduler started", extra={"reap_every": container.settings().reap_every.total_seconds()})
-        obedience = asyncio.ensure_future(_obey(requests, reaper))
+        obedience = asyncio.ensure_future(_obey(requests, reaper, firing))
         try:
-            await reaper.run(after_outage=start is Start.AFTER_OUTAGE)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(reaper.run(after_outage=start is Start.AFTER_OUTAGE))
+                group.create_task(firing.run())
         finally:
             obedience.cancel()
             await closed(container)
@@ -33,6 +36,7 @@ async def _serve(container: Container) -> int:
         return 1 if requests.aborting.is_set() else 0
 
 
-async def _obey(requests: StopRequests, reaper: Reaper) -> None:
+async def _obey(requests: StopRequests, reaper: Reaper, firing: FiringLoop) -> None:
     await requests.stopping.wait()
     reaper.stop()
+    firing.stop()

@@ -1,0 +1,90 @@
+"""The firing loop: schedules become jobs at their fire times, by as many schedulers as there are."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from ..domain.errors import Unavailable, UnknownOutcome
+from .ports.local_time import LocalTime
+from .ports.schedule_store import Fired, FiringStore
+from .ports.schedule_wakeups import ScheduleWakeups
+from .worker.backoff import Backoff
+from .worker.bell import Bell
+
+_log = logging.getLogger(__name__)
+
+LIMIT = 100
+"""Schedules in one transaction."""
+POLL = timedelta(seconds=1)
+"""The longest sleep: a hint may be lost, and firings that wait for jobs to end are looked at this often."""
+
+
+class FiringLoop:
+    """Any number may run at once: what one has locked, the others pass by."""
+
+    def __init__(
+        self,
+        store: FiringStore,
+        wakeups: ScheduleWakeups,
+        time: LocalTime,
+        draw: Callable[[], float],
+        *,
+        poll: timedelta = POLL,
+    ) -> None:
+        """Take the ports."""
+        self._store, self._wakeups, self._time = store, wakeups, time
+        self._poll = poll.total_seconds()
+        self._backoff = Backoff(draw)
+        self._bell = Bell(time)
+        self._stopping = False
+
+    @property
+    def in_contact(self) -> bool:
+        """Whether the database answered the last time it was asked."""
+        return self._backoff.tries == 0
+
+    def stop(self) -> None:
+        """End after the round on its way."""
+        self._stopping = True
+        self._bell.ring()
+
+    async def run(self) -> None:
+        """Fire until stopped."""
+        self._wakeups.open(self._bell.ring)
+        try:
+            while not self._stopping:
+                await self._wait(await self._patient_round())
+        finally:
+            await self._wakeups.close()
+
+    async def _patient_round(self) -> float:
+        try:
+            patience = await self.round()
+        except (Unavailable, UnknownOutcome) as error:
+            if self.in_contact:
+                _log.warning("database out of reach, nothing is fired: %s", error)
+            return self._backoff.failed()
+        self._backoff.answered()
+        return patience
+
+    async def round(self) -> float:
+        """Decide all that is due by now; return the seconds until there may be more."""
+        sent = self._time.monotonic()
+        fired = await self._emptied(self._store.fire)
+        await self._emptied(self._store.release)
+        if fired.next_in is None:
+            return self._poll
+        return max(0.0, min(self._poll, fired.next_in.total_seconds() - (self._time.monotonic() - sent)))
+
+    async def _emptied(self, ask: Callable[[int], Awaitable[Fired]]) -> Fired:
+        """Ask until less comes than was asked for."""
+        while True:
+            fired = await ask(LIMIT)
+            if not fired.full or self._stopping:
+                return fired
+            await asyncio.sleep(0)
+
+    async def _wait(self, seconds: float) -> None:
+        if not self._stopping:
+            await self._bell.wait(seconds)
