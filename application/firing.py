@@ -9,8 +9,7 @@ from ..domain.errors import Unavailable, UnknownOutcome
 from .ports.local_time import LocalTime
 from .ports.schedule_store import Fired, FiringStore
 from .ports.schedule_wakeups import ScheduleWakeups
-from .worker.backoff import Backoff
-from .worker.bell import Bell
+from .rounds import Rounds
 
 _log = logging.getLogger(__name__)
 
@@ -20,7 +19,7 @@ POLL = timedelta(seconds=1)
 """The longest sleep: a hint may be lost, and firings that wait for jobs to end are looked at this often."""
 
 
-class FiringLoop:
+class FiringLoop(Rounds):
     """Any number may run at once: what one has locked, the others pass by."""
 
     def __init__(
@@ -33,21 +32,8 @@ class FiringLoop:
         poll: timedelta = POLL,
     ) -> None:
         """Take the ports."""
-        self._store, self._wakeups, self._time = store, wakeups, time
-        self._poll = poll.total_seconds()
-        self._backoff = Backoff(draw)
-        self._bell = Bell(time)
-        self._stopping = False
-
-    @property
-    def in_contact(self) -> bool:
-        """Whether the database answered the last time it was asked."""
-        return self._backoff.tries == 0
-
-    def stop(self) -> None:
-        """End after the round on its way."""
-        self._stopping = True
-        self._bell.ring()
+        super().__init__(time, draw)
+        self._store, self._wakeups, self._poll = store, wakeups, poll.total_seconds()
 
     async def run(self) -> None:
         """Fire until stopped."""
@@ -84,7 +70,3 @@ class FiringLoop:
             if not fired.full or self._stopping:
                 return fired
             await asyncio.sleep(0)
-
-    async def _wait(self, seconds: float) -> None:
-        if not self._stopping:
-            await self._bell.wait(seconds)

@@ -14,8 +14,7 @@ from ..domain.errors import TooSlow, Unavailable, UnknownOutcome
 from ..domain.limits import LEASE_DEFAULT
 from .ports.job_store import JobStore
 from .ports.local_time import LocalTime
-from .worker.backoff import Backoff
-from .worker.bell import Bell
+from .rounds import Rounds
 from .worker.portion import Portion
 
 _log = logging.getLogger(__name__)
@@ -26,7 +25,7 @@ REST = 19
 """Times as long as a search took, there is none: at most a twentieth of the time goes into them."""
 
 
-class Reaper:
+class Reaper(Rounds):
     """Any number may run at once: each lapsed lease is expired by exactly one."""
 
     def __init__(
@@ -40,23 +39,11 @@ class Reaper:
         longest_lease: timedelta = LEASE_DEFAULT,
     ) -> None:
         """Take the ports; ``contact`` asks the database anything harmless and raises Unavailable while it is away."""
-        self._store, self._contact, self._time, self._draw = store, contact, time, draw
+        super().__init__(time, draw)
+        self._store, self._contact, self._draw = store, contact, draw
         self._every, self._hold = every.total_seconds(), longest_lease.total_seconds()
-        self._backoff = Backoff(draw)
-        self._bell = Bell(time)
         self._portion = Portion(BATCH)
-        self._stopping = False
         self._searched = 0.0
-
-    @property
-    def in_contact(self) -> bool:
-        """Whether the database answered the last time it was asked."""
-        return self._backoff.tries == 0
-
-    def stop(self) -> None:
-        """End after the batch on its way."""
-        self._stopping = True
-        self._bell.ring()
 
     async def run(self, *, after_outage: bool = False) -> None:
         """Reap until stopped; ``after_outage`` says that the database was away until a moment ago."""
@@ -113,7 +100,3 @@ class Reaper:
 
     async def _hold_back(self) -> None:
         await self._wait(self._hold)
-
-    async def _wait(self, seconds: float) -> None:
-        if not self._stopping:
-            await self._bell.wait(seconds)
