@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from attrs import evolve, frozen
 
-from .schedule import CRON, MISSED_AFTER, Missed, Overlap, Policies, Schedule, Slot, Timing
+from .schedule import CRON, MISSED_AFTER, Missed, Overlap, Policies, Schedule, Slot, Timing, fire_times
 
 BATCH_FIRED = 100
 """Jobs that one decision inserts for one schedule."""
@@ -27,7 +27,6 @@ class Outcome(StrEnum):
     QUEUED = "queued"
     COALESCED = "coalesced"
     SKIPPED = "skipped"
-    BACKFILLED = "backfilled"
 
 
 class Reason(StrEnum):
@@ -105,10 +104,7 @@ def decide_due(schedule: Schedule, now: datetime, *, busy: bool) -> Decided:
     fired, undecided = 0, schedule.next_fire_at
     for moment, following in _due(schedule, now):
         firing, desk = desk.judged(moment, now, newest=following is None or following > now)
-        if firing.joins(rows[-1] if rows else None):
-            rows[-1] = evolve(rows[-1], until=moment, count=rows[-1].count + 1)
-        else:
-            rows.append(firing)
+        _add(rows, firing)
         fired, undecided = fired + (firing.outcome is Outcome.FIRED), following
         if fired == BATCH_FIRED:
             break
@@ -117,19 +113,18 @@ def decide_due(schedule: Schedule, now: datetime, *, busy: bool) -> Decided:
 
 def passed_over(schedule: Schedule, now: datetime) -> tuple[Firing, ...]:
     """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
-    moments = [moment for moment, _ in _due(schedule, now, limit=sys.maxsize)]
-    if not moments:
-        return ()
-    until = moments[-1] if len(moments) > 1 else None
-    return (
-        Firing(
-            fire_at=moments[0],
-            outcome=Outcome.SKIPPED,
-            reason=Reason.EDITED,
-            until=until,
-            count=len(moments),
-        ),
-    )
+    rows: list[Firing] = []
+    for moment, _ in _due(schedule, now, limit=sys.maxsize):
+        _add(rows, Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.EDITED))
+    return tuple(rows)
+
+
+def _add(rows: list[Firing], firing: Firing) -> None:
+    """Let a firing share the last row, or begin a new one."""
+    if firing.joins(rows[-1] if rows else None):
+        rows[-1] = evolve(rows[-1], until=firing.fire_at, count=rows[-1].count + 1)
+    else:
+        rows.append(firing)
 
 
 def _due(
@@ -139,20 +134,13 @@ def _due(
     moment = schedule.next_fire_at
     if moment is None or moment > now:
         return
-    following = _times_after(schedule.definition.timing, moment)
+    following = fire_times(schedule.definition.timing, moment)
     for _ in range(limit):
         after = next(following, None)
         yield moment, after
         if after is None or after > now:
             return
         moment = after
-
-
-def _times_after(timing: Timing, moment: datetime) -> Iterator[datetime]:
-    for found in timing.recurrence.times(moment):
-        if timing.ends_at is not None and found > timing.ends_at:
-            return
-        yield found
 
 
 def decide_asked(schedule: Schedule, slot: Slot, overlap: Overlap, *, busy: bool) -> Decided:

@@ -1,5 +1,6 @@
 """A schedule: a template of jobs, when they are due, and what happens when that is hard to keep."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -104,12 +105,15 @@ class Schedule:
     last_job: int | None = None
 
 
+def fire_times(timing: Timing, after: datetime) -> Iterator[datetime]:
+    """Yield the fire times later than ``after``, from the start to the end."""
+    from_start = timing.starts_at - timedelta(microseconds=1)
+    for found in timing.recurrence.times(max(after, from_start)):
+        if timing.ends_at is not None and found > timing.ends_at:
+            return
+        yield found
+
+
 def first_fire_time(timing: Timing, after: datetime) -> datetime | None:
     """Return the first fire time later than ``after``, or None."""
-    from_start = timing.starts_at - timedelta(microseconds=1)
-    found = next(timing.recurrence.times(max(after, from_start)), None)
-    return None if found is None or _is_over(timing, found) else found
-
-
-def _is_over(timing: Timing, moment: datetime) -> bool:
-    return timing.ends_at is not None and moment > timing.ends_at
+    return next(fire_times(timing, after), None)

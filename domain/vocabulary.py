@@ -113,8 +113,6 @@ class ControlEventName(_Open):
     SCHEDULE_RESUMED = "schedule_resumed"
     SCHEDULE_DELETED = "schedule_deleted"
     SCHEDULE_TRIGGERED = "schedule_triggered"
-    BACKFILL_BEGUN = "backfill_begun"
-    BACKFILL_DONE = "backfill_done"
     PAYLOAD_ERASED = "payload_erased"
     JOBS_PRUNED = "jobs_pruned"
 

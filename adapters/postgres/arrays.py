@@ -1,6 +1,11 @@
 """Arrays as PostgreSQL's text: every driver can send it, and much faster than a list."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from msgspec import json
+
+from ...domain.retry import microseconds
 
 NULL = "NULL"
 
@@ -18,6 +23,25 @@ def words(values: Iterable[str | None]) -> str:
 def texts(values: Iterable[str | None]) -> str:
     """Return any texts."""
     return f"{{{','.join(['NULL' if value is None else quoted(value) for value in values])}}}"
+
+
+def values(given: Iterable[object]) -> str:
+    """Return values of any kind: moments, durations, JSON objects, and whatever is its own text."""
+    return texts([_text(value) for value in given])
+
+
+def _text(value: object) -> str | None:
+    match value:
+        case None:
+            return None
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return f"{microseconds(value)} microseconds"
+        case Mapping():
+            return json.encode(value).decode()
+        case _:
+            return str(value)
 
 
 def joined(elements: Iterable[str]) -> str:

@@ -13,25 +13,23 @@ from ...domain.facts import instant
 from ...domain.firing import RANGES, Decided, Firing, Outcome, due_at
 from ...domain.schedule import CRON, Schedule, Slot
 from ...domain.zones import TZ_VERSION
-from .arrays import numbers, texts
+from .arrays import texts, values
 from .query import Plan
-from .schedule_rows import columns, firing
+from .schedule_rows import firing, standing
 from .schedule_statements import schedule_statements
 from .submit_insert import inserted
 from .submit_statements import submit_statements
 
 OPEN_JOBS = 1_000
 """Unfinished jobs of one schedule that are remembered; of more, the newest."""
-_WITH_JOB = frozenset({Outcome.FIRED, Outcome.BACKFILLED})
 
 
 @frozen
 class Settlement:
-    """One schedule, what was decided about it, and the priority of its jobs where that is not the template's."""
+    """One schedule, and what was decided about it."""
 
     schedule: Schedule
     decided: Decided
-    priority: int | None = None
 
 
 @frozen(eq=False)
@@ -72,12 +70,8 @@ def settle(
 
 def standings(schedules: Iterable[Schedule]) -> dict[str, str]:
     """Return where schedules stand, as arrays by column."""
-    rows = [columns(one) for one in schedules]
-    wanted = ("name", "next_fire_at", "waiting", "waiting_origin", "open_jobs", "last_job")
-    return {
-        name: texts([_text(row[name]) for row in rows])
-        for name in (*wanted, "paused_at", "pause_reason", "version")
-    }
+    rows = [standing(one) for one in schedules]
+    return {name: values([row[name] for row in rows]) for name in rows[0]}
 
 
 def with_jobs(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
@@ -87,13 +81,11 @@ def with_jobs(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
     return evolve(schedule, open_jobs=(*schedule.open_jobs, *job_ids)[-OPEN_JOBS:], last_job=job_ids[-1])
 
 
-def submission(schedule: Schedule, slot: Slot, priority: int | None = None) -> Submission:
+def submission(schedule: Schedule, slot: Slot) -> Submission:
     """Return the job of a firing; its effect key is the slot's, so that it is the same whenever it is inserted."""
-    template = schedule.definition.template
     key = f"schedule:{schedule.name}:{instant(slot.fire_at)}"
     specification = evolve(
-        template,
-        priority=template.priority if priority is None else priority,
+        schedule.definition.template,
         effect_key=key if slot.origin == CRON else f"{key}:{slot.origin}",
         scheduled_for=slot.fire_at,
     )
@@ -121,30 +113,31 @@ def _grown(schema: str, settlements: Sequence[Settlement]) -> Plan[list[_Row]]:
     if joined:
         yield statements.grow(
             schedule=texts(joined),
-            fire_at=texts([instant(newest[name].fire_at) for name in joined]),
-            until=texts([instant(first[name].last) for name in joined]),
-            count=numbers([first[name].count for name in joined]),
+            fire_at=values([newest[name].fire_at for name in joined]),
+            until=values([first[name].last for name in joined]),
+            count=values([first[name].count for name in joined]),
         )
-    grown = [id(first[name]) for name in joined]
-    return [row for row in rows if id(row.firing) not in grown]
+    grown = {(name, first[name].fire_at, CRON) for name in joined}
+    return [row for row in rows if row.key not in grown]
 
 
 def _numbered(schema: str, rows: Sequence[_Row]) -> Plan[list[_Row]]:
     """Draw an id for each job to come."""
-    number = sum(row.firing.outcome in _WITH_JOB for row in rows)
+    number = sum(row.firing.outcome is Outcome.FIRED for row in rows)
     if not number:
         return list(rows)
     drawn = yield submit_statements(schema).draw_ids(number=number)
     ids: Iterator[int] = (job_id for (job_id,) in drawn)
     return [
-        _Row(row.settlement, evolve(row.firing, job_id=next(ids))) if row.firing.outcome in _WITH_JOB else row
+        _Row(row.settlement, evolve(row.firing, job_id=next(ids)))
+        if row.firing.outcome is Outcome.FIRED
+        else row
         for row in rows
     ]
 
 
 def _submission(row: _Row) -> Submission:
-    slot = Slot(row.firing.fire_at, row.firing.origin)
-    return submission(row.settlement.schedule, slot, row.settlement.priority)
+    return submission(row.settlement.schedule, Slot(row.firing.fire_at, row.firing.origin))
 
 
 def _standing(settlement: Settlement, fired: Iterable[_Row]) -> Schedule:
@@ -156,20 +149,10 @@ def _standing(settlement: Settlement, fired: Iterable[_Row]) -> Schedule:
 
 
 def _ledger(rows: Sequence[_Row]) -> dict[str, str]:
+    of_firings = ("fire_at", "origin", "outcome", "reason", "count", "job_id")
     return {
-        "schedule": texts([row.settlement.schedule.name for row in rows]),
-        "fire_at": texts([instant(row.firing.fire_at) for row in rows]),
-        "origin": texts([row.firing.origin for row in rows]),
-        "outcome": texts([row.firing.outcome.value for row in rows]),
-        "reason": texts([row.firing.reason.value for row in rows]),
-        "until": texts([instant(row.firing.last) for row in rows]),
-        "count": numbers([row.firing.count for row in rows]),
-        "job_id": numbers([row.firing.job_id for row in rows]),
-        "version": numbers([row.settlement.schedule.version for row in rows]),
+        **{name: values([getattr(row.firing, name) for row in rows]) for name in of_firings},
+        "until": values([row.firing.last for row in rows]),
+        "schedule": values([row.settlement.schedule.name for row in rows]),
+        "version": values([row.settlement.schedule.version for row in rows]),
     }
-
-
-def _text(value: object) -> str | None:
-    if value is None:
-        return None
-    return instant(value) if isinstance(value, datetime) else str(value)

@@ -9,7 +9,6 @@ from ...application.ports.runs import runs
 from ...application.ports.schedule_store import Fired
 from ...domain import schedule_changes as changes
 from ...domain.commands import Cancel, Origin
-from ...domain.errors import ScheduleNotFound
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
 from ...domain.schedule import Overlap, Schedule, Slot
@@ -22,6 +21,7 @@ from .locking import clock
 from .operating import operation_plan
 from .query import Plan
 from .rousing import rouse
+from .schedule_plan import locked, note
 from .schedule_statements import schedule_statements
 from .submit_insert import inserted
 from .submit_statements import submit_statements
@@ -88,15 +88,9 @@ class PostgresFiringStore:
         """Pause a schedule whose last job is dead; what is due is skipped."""
         reason = f"job {schedule.last_job} is dead"
         change = changes.paused(schedule, reason, at)
-        yield self._statements.note(
-            name=schedule.name,
-            event=ControlEventName.SCHEDULE_PAUSED.value,
-            at=at,
-            actor=f"schedule:{schedule.name}",
-            request_id=f"job:{schedule.last_job}",
-            reason=reason,
-            data=rows.encoded({"version": change.schedule.version, "next_fire_at": None}),
-        )
+        origin = Origin(f"schedule:{schedule.name}", f"job:{schedule.last_job}", reason)
+        data = {"version": change.schedule.version, "next_fire_at": None}
+        yield note(self._schema, schedule.name, ControlEventName.SCHEDULE_PAUSED, origin, at, data)
         decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
         return Settlement(change.schedule, decided)
 
@@ -150,28 +144,18 @@ class PostgresFiringStore:
         yield self._statements.stand(**standings(after))
 
     def _trigger(self, name: str, overlap: Overlap, origin: Origin) -> Plan[tuple[Firing, set[str]]]:
-        found = yield self._statements.lock(name=name)
-        if not found:
-            raise ScheduleNotFound(f"there is no schedule {name}")
+        schedule = yield from locked(self._schema, name)
         asked_by = operation_origin("trigger", origin.request_id or "")
         if earlier := (yield self._statements.asked(name=name, origin=asked_by)):
             return rows.firing(earlier[0]), set()
-        schedule = rows.schedule(found[0])
         at = yield from clock(self._database.moment())
         known = _known(schedule, (yield from self._states([schedule])))
         decided = decide_asked(known, Slot(at, asked_by), overlap, busy=bool(known.open_jobs))
         settlement = Settlement(known, decided)
         [after] = yield from settle(self._schema, [settlement], at, self._database.moment())
         yield from self._cancel([settlement])
-        yield self._statements.note(
-            name=name,
-            event=ControlEventName.SCHEDULE_TRIGGERED.value,
-            at=at,
-            actor=origin.actor,
-            request_id=origin.request_id,
-            reason=origin.reason,
-            data=rows.encoded({"fire_at": instant(at), "origin": asked_by, "overlap": overlap.value}),
-        )
+        data = {"fire_at": instant(at), "origin": asked_by, "overlap": overlap.value}
+        yield note(self._schema, name, ControlEventName.SCHEDULE_TRIGGERED, origin, at, data)
         [written] = yield self._statements.asked(name=name, origin=asked_by)
         return rows.firing(written), {after.definition.template.queue}
 

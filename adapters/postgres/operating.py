@@ -1,11 +1,10 @@
 """Operations: the cold path, decided job by job in Python and written back set-wise."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import cache
 
 from attrs import frozen
-from msgspec import json
 from sqlalchemy import Column, text
 from sqlalchemy.dialects import postgresql
 
@@ -16,9 +15,8 @@ from ...domain.errors import Unavailable
 from ...domain.event import JobEvent
 from ...domain.evolve import evolve
 from ...domain.job import Job
-from ...domain.retry import microseconds
 from ...domain.vocabulary import State, Verdict
-from .arrays import texts
+from .arrays import values
 from .database import Database
 from .locking import clock, lock_jobs
 from .pipeline import names
@@ -112,18 +110,4 @@ def _unnest(columns: Iterable[Column[object]]) -> str:
 
 
 def _arrays(columns: Iterable[str], items: Sequence[Job] | Sequence[JobEvent]) -> dict[str, str]:
-    return {name: texts([_text(getattr(item, name)) for item in items]) for name in columns}
-
-
-def _text(value: object) -> str | None:
-    match value:
-        case None:
-            return None
-        case datetime():
-            return value.isoformat()
-        case timedelta():
-            return f"{microseconds(value)} microseconds"
-        case Mapping():
-            return json.encode(value).decode()
-        case _:
-            return str(value)
+    return {name: values([getattr(item, name) for item in items]) for name in columns}

@@ -49,13 +49,20 @@ def schedule(row: Row) -> Schedule:
 
 def columns(one: Schedule) -> dict[str, Any]:
     """Return the values of a row, by column."""
+    return {
+        **standing(one),
+        "definition": encoded(schedule_facts.describe(one.definition)),
+        "payload": one.definition.template.payload,
+        "created_at": one.created_at,
+    }
+
+
+def standing(one: Schedule) -> dict[str, Any]:
+    """Return what decisions change of a row, by column, and its name: the definition need not be described for that."""
     slot = one.waiting
     return {
         "name": one.name,
         "version": one.version,
-        "definition": encoded(schedule_facts.describe(one.definition)),
-        "payload": one.definition.template.payload,
-        "created_at": one.created_at,
         "next_fire_at": one.next_fire_at,
         "paused_at": one.paused_at,
         "pause_reason": one.pause_reason,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from ...domain import schedule_changes as changes
 from ...domain import schedule_facts
 from ...domain.commands import Origin
-from ...domain.errors import ScheduleExists, ScheduleNotFound, VersionConflict
+from ...domain.errors import ScheduleExists
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule
@@ -18,7 +18,8 @@ from .arrays import numbers, texts
 from .database import Database
 from .firing_plan import Settlement, settle
 from .locking import clock
-from .query import Plan
+from .query import Plan, Query
+from .schedule_plan import locked, note
 from .schedule_statements import schedule_statements
 from .schedule_waking import wake_schedulers
 
@@ -85,13 +86,13 @@ class PostgresScheduleStore:
         if inserted:
             yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
             return schedule
-        there = yield from self._locked(name)
+        there = yield from locked(self._schema, name)
         if there.definition != definition:
             raise ScheduleExists(f"schedule {name} is there, and is defined otherwise")
         return there
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
-        schedule = yield from self._locked(name, version)
+        schedule = yield from locked(self._schema, name, version)
         if schedule.definition == definition:
             return schedule
         at = yield from clock(self._database.moment())
@@ -99,7 +100,7 @@ class PostgresScheduleStore:
         return (yield from self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, at))
 
     def _pause(self, name: str, origin: Origin) -> Plan[Verdict]:
-        schedule = yield from self._locked(name)
+        schedule = yield from locked(self._schema, name)
         if schedule.paused_at is not None:
             return Verdict.ALREADY_APPLIED
         at = yield from clock(self._database.moment())
@@ -108,7 +109,7 @@ class PostgresScheduleStore:
         return Verdict.ACCEPTED
 
     def _resume(self, name: str, origin: Origin) -> Plan[Verdict]:
-        schedule = yield from self._locked(name)
+        schedule = yield from locked(self._schema, name)
         if schedule.paused_at is None:
             return Verdict.ALREADY_APPLIED
         at = yield from clock(self._database.moment())
@@ -116,7 +117,7 @@ class PostgresScheduleStore:
         return Verdict.ACCEPTED
 
     def _delete(self, name: str, origin: Origin, version: int | None) -> Plan[None]:
-        schedule = yield from self._locked(name, version)
+        schedule = yield from locked(self._schema, name, version)
         at = yield from clock(self._database.moment())
         change = changes.deleted(schedule, at)
         yield from self._apply(Name.SCHEDULE_DELETED, schedule, change, origin, at)
@@ -131,15 +132,6 @@ class PostgresScheduleStore:
             )
         yield self._statements.delete(name=name)
 
-    def _locked(self, name: str, version: int | None = None) -> Plan[Schedule]:
-        found = yield self._statements.lock(name=name)
-        if not found:
-            raise ScheduleNotFound(f"there is no schedule {name}")
-        schedule = rows.schedule(found[0])
-        if version is not None and schedule.version != version:
-            raise VersionConflict(f"schedule {name} has version {schedule.version}, not {version}")
-        return schedule
-
     def _apply(
         self, event: Name, before: Schedule, change: changes.Change, origin: Origin, at: datetime
     ) -> Plan[Schedule]:
@@ -152,19 +144,11 @@ class PostgresScheduleStore:
         yield self._note(event, after, origin, at)
         return after
 
-    def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Any:
+    def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Query:
         data: dict[str, Any] = {"version": schedule.version, "next_fire_at": _moment(schedule.next_fire_at)}
         if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
             data["definition"] = schedule_facts.describe(schedule.definition)
-        return self._statements.note(
-            name=schedule.name,
-            event=event.value,
-            at=at,
-            actor=origin.actor,
-            request_id=origin.request_id,
-            reason=origin.reason,
-            data=rows.encoded(data),
-        )
+        return note(self._schema, schedule.name, event, origin, at, data)
 
 
 def _row(schedule: Schedule, wanted: Sequence[str]) -> dict[str, Any]:
