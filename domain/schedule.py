@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from .job import Specification
 from .recurrence import Dst, Recurrence, recurrence
@@ -38,33 +38,54 @@ class Overlap(StrEnum):
 class Timing:
     """When a schedule fires: ``cron`` in the wall clock of ``tz``, from ``starts_at`` on and no later than ``ends_at``.
 
-    ``jitter`` is the longest time that a job is due after its fire time.
+    ``starts_at`` None, which only a definition that comes in may say, means from the schedule's creation on. ``jitter``
+    is the longest time that a job is due after its fire time.
     """
 
     cron: str
     tz: str = "UTC"
     dst: Dst = Dst.VIXIE
-    starts_at: datetime
+    starts_at: datetime | None = None
     ends_at: datetime | None = None
     jitter: timedelta = timedelta(0)
 
     @property
+    def start(self) -> datetime:
+        """Where it starts, which a schedule that is there always says; raises ValueError where it is left open."""
+        if self.starts_at is None:
+            raise ValueError("the timing leaves open where it starts")
+        return self.starts_at
+
+    @property
     def recurrence(self) -> Recurrence:
         """The fire times, whatever start and end say."""
-        return recurrence(self.cron, self.tz, self.dst, starts_at=self.starts_at)
+        return recurrence(self.cron, self.tz, self.dst, starts_at=self.start)
+
+    def starting(self, start: datetime) -> "Timing":
+        """Return the same, from ``start`` on unless it says when."""
+        return evolve(self, starts_at=start) if self.starts_at is None else self
+
+
+def usual_overlap(missed: Missed) -> Overlap:
+    """Return what goes without saying: skip, but for who catches up with all, whose jobs would stop one another."""
+    return Overlap.ALLOW if missed is Missed.ALL else Overlap.SKIP
 
 
 @frozen(kw_only=True)
 class Policies:
-    """``catchup_window`` None means that no missed fire time is too old.
+    """``catchup_window`` None means that no missed fire time is too old; ``overlap`` left out is the usual one.
 
     ``pause_on_failure`` pauses the schedule before its next firing when its last job is dead.
     """
 
     missed: Missed = Missed.LATEST
     catchup_window: timedelta | None = None
-    overlap: Overlap = Overlap.SKIP
+    overlap: Overlap = field()
     pause_on_failure: bool = False
+
+    @overlap.default
+    def _usual_overlap(self) -> Overlap:
+        return usual_overlap(self.missed)
 
 
 @frozen(kw_only=True)
@@ -74,6 +95,10 @@ class Definition:
     timing: Timing
     template: Specification
     policies: Policies = Policies()
+
+    def starting(self, start: datetime) -> "Definition":
+        """Return the same, from ``start`` on unless it says when."""
+        return evolve(self, timing=self.timing.starting(start))
 
 
 @frozen
@@ -107,7 +132,7 @@ class Schedule:
 
 def fire_times(timing: Timing, after: datetime) -> Iterator[datetime]:
     """Yield the fire times later than ``after``, from the start to the end."""
-    from_start = timing.starts_at - timedelta(microseconds=1)
+    from_start = timing.start - timedelta(microseconds=1)
     for found in timing.recurrence.times(max(after, from_start)):
         if timing.ends_at is not None and found > timing.ends_at:
             return

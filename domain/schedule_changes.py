@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 
 from .firing import Firing, passed_over
 from .schedule import Definition, Schedule, first_fire_time
+from .scheduling import check_room
 
 
 @frozen(kw_only=True)
@@ -18,17 +19,29 @@ class Change:
 
 
 def created(name: str, definition: Definition, now: datetime) -> Schedule:
-    """Return a new schedule: it fires for the first time after now."""
-    return Schedule(
-        name=name,
-        definition=definition,
-        created_at=now,
-        next_fire_at=first_fire_time(definition.timing, now),
-    )
+    """Return a new schedule: it fires for the first time after now, and starts now unless its definition says when.
+
+    Raises InvalidInput when that start leaves no room for a fire time.
+    """
+    whole = definition.starting(now)
+    check_room(whole.timing)
+    first = first_fire_time(whole.timing, now)
+    return Schedule(name=name, definition=whole, created_at=now, next_fire_at=first)
+
+
+def is_defined_by(schedule: Schedule, definition: Definition) -> bool:
+    """Whether a definition says what the schedule does already, its start if it is left open."""
+    return schedule.definition == definition.starting(schedule.definition.timing.start)
 
 
 def edited(schedule: Schedule, definition: Definition, now: datetime) -> Change:
-    """Replace the definition; what was due by the old one and is not decided yet is skipped."""
+    """Replace the definition; what was due by the old one and is not decided yet is skipped.
+
+    The start stays where it is unless the definition says when. Raises InvalidInput when that leaves no room for a fire
+    time. Only for a definition that changes something, see ``is_defined_by``.
+    """
+    definition = definition.starting(schedule.definition.timing.start)
+    check_room(definition.timing)
     if schedule.paused_at is not None:
         return Change(schedule=_next(schedule, definition=definition))
     changed = _next(schedule, definition=definition, next_fire_at=first_fire_time(definition.timing, now))

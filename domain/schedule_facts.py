@@ -17,7 +17,7 @@ def describe(definition: Definition) -> dict[str, Any]:
         "cron": timing.cron,
         "tz": timing.tz,
         "dst": timing.dst.value,
-        "starts_at": facts.instant(timing.starts_at),
+        "starts_at": facts.instant(timing.start),
         "ends_at": None if timing.ends_at is None else facts.instant(timing.ends_at),
         "jitter_us": microseconds(timing.jitter),
         "missed": policies.missed.value,

@@ -1,36 +1,63 @@
-"""The rules that a schedule must meet before anything is written."""
+"""The rules that a schedule must meet before anything is written, and the one form in which it is written."""
 
 from datetime import timedelta
 
+from attrs import evolve
+
 from .errors import InvalidInput
-from .limits import DURATION_MAX
+from .job import Specification
+from .limits import DURATION_MAX, EARLIEST, PAYLOAD_BYTES
 from .schedule import MISSED_AFTER, Definition, Policies, Timing, first_fire_time
 from .submission import check_specification
-from .values import check_duration, check_moment
+from .values import check_duration, check_moment, decode, encode
 
 JITTER_MAX = timedelta(days=1)
 
 
-def check_definition(definition: Definition) -> None:
-    """Check every field but the payload's inside; raises InvalidInput naming the field and the rule."""
-    check_timing(definition.timing)
+def check_definition(definition: Definition) -> Definition:
+    """Return a definition as it is stored: texts that mean the same are the same.
+
+    Raises InvalidInput naming the field and the rule.
+    """
     check_policies(definition.policies)
-    check_specification(definition.template)
-    if definition.template.effect_key is not None:
-        raise InvalidInput("effect_key", "must not be given: each firing has one of its own")
+    return evolve(
+        definition, timing=check_timing(definition.timing), template=check_template(definition.template)
+    )
 
 
-def check_timing(timing: Timing) -> None:
-    """Check when it fires, for which the expression is read; raises InvalidInput."""
-    check_moment("starts_at", timing.starts_at)
+def check_timing(timing: Timing) -> Timing:
+    """Return when it fires, with the expression in its canonical form; raises InvalidInput."""
+    for field in ("starts_at", "ends_at"):
+        if (moment := getattr(timing, field)) is not None:
+            check_moment(field, moment)
     check_duration("jitter", timing.jitter, most=JITTER_MAX)
-    if timing.ends_at is not None and check_moment("ends_at", timing.ends_at) <= timing.starts_at:
+    started = timing.starting(EARLIEST)
+    check_room(started)
+    return evolve(timing, cron=started.recurrence.expression)
+
+
+def check_room(timing: Timing) -> None:
+    """Check that there is a fire time between the start, which must be known, and the end; raises InvalidInput."""
+    if timing.ends_at is not None and timing.ends_at <= timing.start:
         raise InvalidInput("ends_at", "must be later than starts_at")
-    if first_fire_time(timing, timing.starts_at - timedelta(microseconds=1)) is None:
-        raise InvalidInput("ends_at", "must leave room for a fire time after starts_at")
+    if first_fire_time(timing, timing.start - timedelta(microseconds=1)) is None:
+        field = "starts_at" if timing.ends_at is None else "ends_at"
+        raise InvalidInput(field, "must leave room for a fire time between starts_at and ends_at")
 
 
 def check_policies(policies: Policies) -> None:
     """Check what happens when it is late; raises InvalidInput."""
     if policies.catchup_window is not None:
         check_duration("catchup_window", policies.catchup_window, MISSED_AFTER, DURATION_MAX)
+
+
+def check_template(template: Specification) -> Specification:
+    """Return what each job is like, with the payload in compact JSON; raises InvalidInput."""
+    check_specification(template)
+    for field in ("effect_key", "scheduled_for"):
+        if getattr(template, field) is not None:
+            raise InvalidInput(field, "must not be given: each firing has one of its own")
+    payload = decode("payload", template.payload or "")
+    if not isinstance(payload, dict):
+        raise InvalidInput("payload", "must be a JSON object")
+    return evolve(template, payload=encode("payload", payload, PAYLOAD_BYTES))

@@ -21,6 +21,7 @@ from ..application.handlers import Handlers
 from ..application.operating import Operating
 from ..application.ports.submitter import CallersTransactions
 from ..application.reaping import Reaper
+from ..application.scheduling import Scheduling
 from ..application.submitting import Submitting
 from .injection import containers, providers
 from .settings import Settings, load
@@ -82,9 +83,11 @@ class Container(containers.DeclarativeContainer):
 
     draw = providers.Object(random.random)
     schedule_store = providers.Singleton(PostgresScheduleStore, database)
+    firing_store = providers.Singleton(PostgresFiringStore, database)
+    scheduling = providers.Singleton(Scheduling, schedule_store, firing_store, schedule_store)
     firing_loop = providers.Singleton(
         FiringLoop,
-        providers.Singleton(PostgresFiringStore, database),
+        firing_store,
         providers.Singleton(PostgresScheduleWakeups, database),
         time,
         draw,

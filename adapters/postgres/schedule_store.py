@@ -80,20 +80,22 @@ class PostgresScheduleStore:
         return answer
 
     def _create(self, name: str, definition: Definition, origin: Origin) -> Plan[Schedule]:
-        at = yield from clock(self._database.moment())
-        schedule = changes.created(name, definition, at)
-        inserted = yield self._statements.insert(**_row(schedule, rows.NEW))
-        if inserted:
-            yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
-            return schedule
-        there = yield from locked(self._schema, name)
-        if there.definition != definition:
+        found = yield self._statements.lock(name=name)
+        if not found:
+            at = yield from clock(self._database.moment())
+            schedule = changes.created(name, definition, at)
+            inserted = yield self._statements.insert(**_row(schedule, rows.NEW))
+            if inserted:
+                yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
+                return schedule
+        there = rows.schedule(found[0]) if found else (yield from locked(self._schema, name))
+        if not changes.is_defined_by(there, definition):
             raise ScheduleExists(f"schedule {name} is there, and is defined otherwise")
         return there
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
         schedule = yield from locked(self._schema, name, version)
-        if schedule.definition == definition:
+        if changes.is_defined_by(schedule, definition):
             return schedule
         at = yield from clock(self._database.moment())
         change = changes.edited(schedule, definition, at)

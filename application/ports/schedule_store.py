@@ -28,13 +28,20 @@ class ScheduleStore(Protocol):
     """Changes; each raises Unavailable, UnknownOutcome."""
 
     async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
-        """Create a schedule; raises ScheduleExists unless the one that is there has the same definition."""
+        """Create a schedule that starts now unless it says when.
+
+        Raises InvalidInput when that start leaves no room for a fire time, ScheduleExists unless the one that is there
+        has the same definition (its start counts for one left open).
+        """
         ...
 
     async def edit(
         self, name: str, definition: Definition, origin: Origin, *, version: int | None = None
     ) -> Schedule:
-        """Replace the definition; raises ScheduleNotFound, VersionConflict unless ``version`` is None or current."""
+        """Replace the definition; a start left open stays where it is, and the same definition changes nothing.
+
+        Raises InvalidInput as ``create`` does, ScheduleNotFound, VersionConflict unless ``version`` is None or current.
+        """
         ...
 
     async def pause(self, name: str, origin: Origin) -> Verdict:

@@ -38,7 +38,7 @@ def schedule(cron: str = "*/5 * * * *", *, next_fire_at: datetime = MIDNIGHT, **
             template=Specification(type="report"),
             policies=Policies(**fields),  # type: ignore[arg-type]  # as above
         ),
-        created_at=timing.starts_at,
+        created_at=timing.start,
         next_fire_at=next_fire_at,
         **own,  # type: ignore[arg-type]  # as above
     )

@@ -143,6 +143,13 @@ def test_a_definition_survives_being_written_down(one: Definition) -> None:
         (evolve(definition(), policies=Policies(catchup_window=timedelta(0))), "catchup_window"),
         (evolve(definition(), template=Specification(type="no spaces")), "type"),
         (evolve(definition(), template=Specification(type="a", effect_key="k")), "effect_key"),
+        (evolve(definition(), template=Specification(type="a", scheduled_for=NOON)), "scheduled_for"),
+        (evolve(definition(), template=Specification(type="a", payload="[1]")), "payload"),
+        (evolve(definition(), template=Specification(type="a", payload="{")), "payload"),
+        (evolve(definition(), template=Specification(type="a", payload=None)), "payload"),
+        (definition(ends_at=NOON.replace(tzinfo=None), starts_at=None), "ends_at"),
+        (definition("nonsense", starts_at=None), "cron"),
+        (definition(starts_at=datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)), "starts_at"),
     ],
 )
 def test_a_definition_that_cannot_work_is_refused(bad: Definition, field: str) -> None:
@@ -155,3 +162,57 @@ def test_a_definition_that_cannot_work_is_refused(bad: Definition, field: str) -
 def test_a_good_definition_passes() -> None:
     """As most do."""
     check_definition(definition())
+
+
+def test_a_start_left_open_is_the_creation() -> None:
+    """From which an interval is counted."""
+    one = changes.created("report", definition("every 90m", starts_at=None), NOON)
+    assert one.definition.timing.starts_at == NOON
+    assert one.next_fire_at == NOON + 1.5 * HOUR
+
+
+def test_an_edit_that_leaves_the_start_open_keeps_it() -> None:
+    """Or an interval would be counted from each edit."""
+    one = changes.created("report", definition("every 90m", starts_at=None), NOON)
+    change = changes.edited(one, definition("every 60m", starts_at=None), NOON + HOUR / 2)
+    assert change.schedule.definition.timing.starts_at == NOON
+    assert change.schedule.next_fire_at == NOON + HOUR
+
+
+def test_a_start_left_open_says_nothing_else_than_the_one_that_is_there(schedule: Schedule) -> None:
+    """A program that declares its schedules at each start need not remember when it did so first."""
+    assert changes.is_defined_by(schedule, definition(starts_at=None))
+    assert changes.is_defined_by(schedule, definition())
+    assert not changes.is_defined_by(schedule, definition(starts_at=NOON))
+    assert not changes.is_defined_by(schedule, definition("30 * * * *", starts_at=None))
+
+
+def test_an_end_before_a_start_left_open_is_refused(schedule: Schedule) -> None:
+    """It shows only when the start is known."""
+    over = definition(starts_at=None, ends_at=NOON)
+    with pytest.raises(InvalidInput, match="ends_at: must be later than starts_at"):
+        changes.created("report", over, NOON)
+    with pytest.raises(InvalidInput, match="ends_at: must be later than starts_at"):
+        changes.edited(schedule, definition(starts_at=None, ends_at=NOON - HOUR), NOON)
+
+
+@pytest.mark.parametrize(
+    ("missed", "overlap"),
+    [(Missed.LATEST, Overlap.SKIP), (Missed.SKIP, Overlap.SKIP), (Missed.ALL, Overlap.ALLOW)],
+)
+def test_who_catches_up_with_all_lets_jobs_overlap_unless_told_otherwise(
+    missed: Missed, overlap: Overlap
+) -> None:
+    """Or the first catch-up job would make the others skipped."""
+    assert Policies(missed=missed).overlap is overlap
+    assert Policies(missed=missed, overlap=Overlap.QUEUE_ONE).overlap is Overlap.QUEUE_ONE
+
+
+def test_what_is_stored_is_canonical() -> None:
+    """Definitions that mean the same are the same."""
+    written = evolve(
+        definition(" 0  *  * * *  "), template=Specification(type="report", payload='{ "a": [1, 2] }')
+    )
+    stored = check_definition(written)
+    assert (stored.timing.cron, stored.template.payload) == ("0 * * * *", '{"a":[1,2]}')
+    assert check_definition(stored) == stored

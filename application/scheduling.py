@@ -1,0 +1,100 @@
+"""Schedules as people and programs change them: check first, then store."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from attrs import frozen
+
+from ..domain.commands import Origin
+from ..domain.errors import InvalidInput, ScheduleNotFound
+from ..domain.firing import Firing
+from ..domain.schedule import Definition, Overlap, Schedule
+from ..domain.scheduling import check_definition
+from ..domain.submission import check_origin
+from ..domain.values import check_integer, check_moment, check_name
+from ..domain.vocabulary import Verdict
+from .ports.schedule_store import FiringStore, ScheduleReader, ScheduleStore
+
+PAGE_MOST = 1_000
+VERSION_MOST = 2**31 - 1
+
+
+@frozen
+class Scheduling:
+    """The use case. Every method raises InvalidInput, Unavailable; a change also UnknownOutcome."""
+
+    _store: ScheduleStore
+    _firings: FiringStore
+    _reader: ScheduleReader
+
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+        """Create a schedule, from now on unless it says when; the one that is there if it is defined alike.
+
+        Raises ScheduleExists for one that is defined otherwise.
+        """
+        _check(name, origin)
+        return await self._store.create(name, check_definition(definition), origin)
+
+    async def edit(
+        self, name: str, definition: Definition, origin: Origin, *, version: int | None = None
+    ) -> Schedule:
+        """Replace the definition from the next decision on; a start left open stays where it is.
+
+        Raises ScheduleNotFound, VersionConflict unless ``version`` is None or current.
+        """
+        _check(name, origin, version)
+        return await self._store.edit(name, check_definition(definition), origin, version=version)
+
+    async def pause(self, name: str, origin: Origin) -> Verdict:
+        """Stop firing; the origin's reason is kept. Raises ScheduleNotFound."""
+        _check(name, origin)
+        return await self._store.pause(name, origin)
+
+    async def resume(self, name: str, origin: Origin) -> Verdict:
+        """Fire again, from now on: paused time is not missed time. Raises ScheduleNotFound."""
+        _check(name, origin)
+        return await self._store.resume(name, origin)
+
+    async def delete(self, name: str, origin: Origin, *, version: int | None = None) -> None:
+        """Remove a schedule; its ledger stays. Raises ScheduleNotFound, VersionConflict."""
+        _check(name, origin, version)
+        await self._store.delete(name, origin, version=version)
+
+    async def trigger(self, name: str, origin: Origin, *, overlap: Overlap = Overlap.ALLOW) -> Firing:
+        """Fire now, paused or not: once for each request id, which must be given. Raises ScheduleNotFound."""
+        _check(name, origin)
+        if not (origin.request_id or "").strip():
+            raise InvalidInput("request_id", "must be given: who asks again with the same one fires once")
+        return await self._firings.trigger(name, overlap, origin)
+
+    async def get(self, name: str) -> Schedule:
+        """Return a schedule as it is now; raises ScheduleNotFound."""
+        found = await self._reader.get(check_name("name", name))
+        if found is None:
+            raise ScheduleNotFound(f"there is no schedule {name}")
+        return found
+
+    async def list(self, *, after: str = "", limit: int = 100) -> Sequence[Schedule]:
+        """Return schedules by name, those behind the name ``after``; 1,000 at most."""
+        check_integer("limit", limit, 1, PAGE_MOST)
+        return await self._reader.list(after=check_name("after", after) if after else "", limit=limit)
+
+    async def firings(
+        self, name: str, *, before: datetime | None = None, limit: int = 100
+    ) -> Sequence[Firing]:
+        """Return the ledger of a name, newest fire time first, those before ``before``; 1,000 at most.
+
+        The ledger outlives its schedule: none is empty only if no schedule of this name ever fired.
+        """
+        check_name("name", name)
+        check_integer("limit", limit, 1, PAGE_MOST)
+        if before is not None:
+            check_moment("before", before)
+        return await self._reader.firings(name, before=before, limit=limit)
+
+
+def _check(name: str, origin: Origin, version: int | None = None) -> None:
+    check_name("name", name)
+    check_origin(origin)
+    if version is not None:
+        check_integer("version", version, 1, VERSION_MOST)
