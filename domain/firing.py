@@ -4,12 +4,12 @@
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from .schedule import CRON, MISSED_AFTER, Missed, Overlap, Policies, Schedule, Slot, Timing, fire_times
 
@@ -82,6 +82,10 @@ class Decided:
     waiting: Slot | None
     cancel: bool = False
 
+    def leaves_due(self, now: datetime) -> bool:
+        """Whether it was too much for one decision."""
+        return self.next_fire_at is not None and self.next_fire_at <= now
+
 
 def due_at(name: str, timing: Timing, fire_at: datetime) -> datetime:
     """Return when the job of a fire time is due: as much later as the jitter says, the same wherever it is computed."""
@@ -92,39 +96,60 @@ def due_at(name: str, timing: Timing, fire_at: datetime) -> datetime:
     return fire_at + _MICROSECOND * (share * (timing.jitter // _MICROSECOND) >> 64)
 
 
-def decide_due(schedule: Schedule, now: datetime, *, busy: bool) -> Decided:
+def decide_due(
+    schedule: Schedule, now: datetime, *, busy: bool, decided: Container[datetime] = ()
+) -> Decided:
     """Decide the fire times that are due, in order, as many as one transaction should.
 
-    ``busy`` says that a job of the schedule is unfinished. The newest fire time that was missed is the one that
-    ``latest`` catches up with, unless one on time stands for it.
+    ``busy`` says that a job of the schedule is unfinished; ``decided`` fire times have had their decision. The newest
+    one that was missed is the one that ``latest`` catches up with, unless one on time stands for it.
     """
-    policies = schedule.definition.policies
-    rows: list[Firing] = []
-    desk = _Desk(policies, busy, schedule.waiting)
+    page = _Page()
+    desk = _Desk(schedule.definition.policies, busy, schedule.waiting)
     fired, undecided = 0, schedule.next_fire_at
     for moment, following in _due(schedule, now):
+        undecided = following
+        if moment in decided:
+            page.part()
+            continue
         firing, desk = desk.judged(moment, now, newest=following is None or following > now)
-        _add(rows, firing)
-        fired, undecided = fired + (firing.outcome is Outcome.FIRED), following
+        page.add(firing)
+        fired += firing.outcome is Outcome.FIRED
         if fired == BATCH_FIRED:
             break
-    return Decided(firings=tuple(rows), next_fire_at=undecided, waiting=desk.waiting, cancel=desk.cancel)
+    return Decided(firings=tuple(page.rows), next_fire_at=undecided, waiting=desk.waiting, cancel=desk.cancel)
 
 
-def passed_over(schedule: Schedule, now: datetime) -> tuple[Firing, ...]:
+def passed_over(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> tuple[Firing, ...]:
     """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
-    rows: list[Firing] = []
+    page = _Page()
     for moment, _ in _due(schedule, now, limit=sys.maxsize):
-        _add(rows, Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.EDITED))
-    return tuple(rows)
+        if moment in decided:
+            page.part()
+        else:
+            page.add(Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.EDITED))
+    return tuple(page.rows)
 
 
-def _add(rows: list[Firing], firing: Firing) -> None:
-    """Let a firing share the last row, or begin a new one."""
-    if firing.joins(rows[-1] if rows else None):
-        rows[-1] = evolve(rows[-1], until=firing.fire_at, count=rows[-1].count + 1)
-    else:
-        rows.append(firing)
+@define
+class _Page:
+    """New rows of the ledger."""
+
+    rows: list[Firing] = field(factory=list)
+    _parted: bool = False
+
+    def add(self, firing: Firing) -> None:
+        """Let a firing share the last row, or begin a new one."""
+        if self.rows and not self._parted and firing.joins(self.rows[-1]):
+            last = self.rows[-1]
+            self.rows[-1] = evolve(last, until=firing.fire_at, count=last.count + 1)
+        else:
+            self.rows.append(firing)
+        self._parted = False
+
+    def part(self) -> None:
+        """Begin a new row: what comes next does not follow on the last one."""
+        self._parted = True
 
 
 def _due(
@@ -184,7 +209,8 @@ class _Desk:
             return _firing(slot, Outcome.FIRED, reason), evolve(self, busy=True)
         if overlap is Overlap.SKIP or self.waiting is not None:
             return _firing(slot, Outcome.SKIPPED, Reason.OVERLAP), self
-        queued = evolve(self, waiting=slot, cancel=overlap is Overlap.CANCEL_RUNNING)
+        cancel = overlap is Overlap.CANCEL_RUNNING
+        queued = evolve(self, waiting=evolve(slot, cancels=cancel), cancel=cancel)
         return _firing(slot, Outcome.QUEUED, reason), queued
 
 

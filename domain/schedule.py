@@ -103,10 +103,14 @@ class Definition:
 
 @frozen
 class Slot:
-    """One occurrence: a fire time, and who asked for it: the clock (``CRON``) or an operation, by its id."""
+    """One occurrence: a fire time, and who asked for it: the clock (``CRON``) or an operation, by its id.
+
+    While it waits, ``cancels`` says that the jobs it waits for are asked to stop.
+    """
 
     fire_at: datetime
     origin: str = CRON
+    cancels: bool = False
 
 
 @frozen(kw_only=True)

@@ -1,5 +1,9 @@
-"""What people do to schedules: the schedule as it is afterwards, and the decisions about what was due until then."""
+"""What people do to schedules: the schedule as it is afterwards, and the decisions about what was due until then.
 
+``decided`` holds fire times that have had their decision already, before the clock stepped back.
+"""
+
+from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
@@ -34,7 +38,9 @@ def is_defined_by(schedule: Schedule, definition: Definition) -> bool:
     return schedule.definition == definition.starting(schedule.definition.timing.start)
 
 
-def edited(schedule: Schedule, definition: Definition, now: datetime) -> Change:
+def edited(
+    schedule: Schedule, definition: Definition, now: datetime, decided: Container[datetime] = ()
+) -> Change:
     """Replace the definition; what was due by the old one and is not decided yet is skipped.
 
     The start stays where it is unless the definition says when. Raises InvalidInput when that leaves no room for a fire
@@ -45,13 +51,15 @@ def edited(schedule: Schedule, definition: Definition, now: datetime) -> Change:
     if schedule.paused_at is not None:
         return Change(schedule=_next(schedule, definition=definition))
     changed = _next(schedule, definition=definition, next_fire_at=first_fire_time(definition.timing, now))
-    return Change(schedule=changed, firings=passed_over(schedule, now))
+    return Change(schedule=changed, firings=passed_over(schedule, now, decided))
 
 
-def paused(schedule: Schedule, reason: str | None, now: datetime) -> Change:
+def paused(
+    schedule: Schedule, reason: str | None, now: datetime, decided: Container[datetime] = ()
+) -> Change:
     """Stop firing: from here until ``resumed`` there are no fire times."""
     stopped = _next(schedule, paused_at=now, pause_reason=reason, next_fire_at=None)
-    return Change(schedule=stopped, firings=passed_over(schedule, now))
+    return Change(schedule=stopped, firings=passed_over(schedule, now, decided))
 
 
 def resumed(schedule: Schedule, now: datetime) -> Change:
@@ -62,10 +70,10 @@ def resumed(schedule: Schedule, now: datetime) -> Change:
     )
 
 
-def deleted(schedule: Schedule, now: datetime) -> Change:
+def deleted(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> Change:
     """Return the schedule as it ends; what was due and is not decided yet is skipped."""
     ended = _next(schedule, next_fire_at=None, waiting=None)
-    return Change(schedule=ended, firings=passed_over(schedule, now))
+    return Change(schedule=ended, firings=passed_over(schedule, now, decided))
 
 
 def _next(schedule: Schedule, **changes: Any) -> Schedule:

@@ -14,6 +14,8 @@ from attrs import define, evolve, field, frozen
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.evolve import evolve as applied
 from ...domain.job import Job
+from ...domain.ledger import Entry
+from ...domain.schedule import Schedule, Slot
 from ...domain.vocabulary import State
 
 
@@ -60,6 +62,11 @@ class MemoryDatabase:
         """Known queues and since when they are paused."""
         self.submit_keys: dict[tuple[str, str, str], UsedKey] = {}
         self.unique_keys: dict[str, UniqueHold] = {}
+        self.schedules: dict[str, Schedule] = {}
+        self.ledgers: dict[str, dict[Slot, Entry]] = {}
+        """By the name of a schedule, which they outlive."""
+        self.bells: list[Callable[[], None]] = []
+        """Of schedulers that sleep until a fire time."""
         self.writes: list[Any] = []
         """What committed transactions of handlers have written."""
         self.listeners: dict[str, Listener] = {}
@@ -110,6 +117,11 @@ class MemoryDatabase:
         placed = evolve(event, position=len(self.log) + 1)
         self.log.append(placed)
         self.control_events.append(placed)
+
+    def ring(self) -> None:
+        """Hint to sleeping schedulers that a fire time may have come earlier."""
+        for bell in self.bells:
+            bell()
 
     def wake(self, queue: str) -> None:
         """Hint to idle workers of the queue that work may be waiting."""

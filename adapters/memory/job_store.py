@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...application.ports.job_store import Claimed, ClaimedJob, ClaimRequest, LeaseAnswer
-from ...domain.commands import Claim, Command, Expire, Operation, Origin, Report
-from ...domain.decide import Refusal, decide, matching_rule, renew
+from ...domain.commands import Claim, Expire, Operation, Origin, Report
+from ...domain.decide import matching_rule, renew
 from ...domain.job import Job
 from ...domain.limits import CANCEL_GRACE
 from ...domain.token import Token
 from ...domain.vocabulary import State, Verdict
 from .database import MemoryDatabase
+from .operating import apply, operate
 from .reports import apply_reports
 
 REAPER = Origin("reaper")
@@ -34,7 +35,7 @@ class MemoryJobStore:
             taken = sorted(due, key=_claim_order)[: request.limit]
             later = [job.run_at - now for job in pending if job.run_at > now and len(taken) < request.limit]
             for job in taken:
-                self._apply(job, command, now)
+                apply(self._database, job, command, now)
             jobs = [_claimed(self._database.jobs[job.job_id]) for job in taken]
             return Claimed(jobs, min(later, default=None))
 
@@ -61,13 +62,13 @@ class MemoryJobStore:
             jobs = (job for job in self._database.jobs.values() if job.state is State.RUNNING)
             lapsed = [job for job in jobs if self._free(job) and matching_rule(job, probe, now)][:limit]
             for job, draw in zip(lapsed, draws[: len(lapsed)], strict=True):
-                self._apply(job, Expire(origin=REAPER, draw=draw), now)
+                apply(self._database, job, Expire(origin=REAPER, draw=draw), now)
             return len(lapsed)
 
     async def operate(self, job_ids: Sequence[int], operation: Operation) -> Sequence[Verdict]:
         """Apply one operation in job_id order; a job named twice is operated on once."""
         with self._database.transaction() as now:
-            verdicts = {job_id: self._operate(job_id, operation, now) for job_id in sorted(set(job_ids))}
+            verdicts = operate(self._database, job_ids, operation, now)
         return [verdicts[job_id] for job_id in job_ids]
 
     def _free(self, job: Job) -> bool:
@@ -84,19 +85,6 @@ class MemoryJobStore:
             return LeaseAnswer(Verdict.REFUSED)
         self._database.jobs[token.job_id] = renewed
         return LeaseAnswer(Verdict.ACCEPTED, renewed.cancel_requested)
-
-    def _operate(self, job_id: int, operation: Operation, now: datetime) -> Verdict:
-        job = self._database.jobs.get(job_id)
-        if job is not None and not self._free(job):
-            return Verdict.BUSY
-        return self._apply(job, operation, now)
-
-    def _apply(self, job: Job | None, command: Command, now: datetime) -> Verdict:
-        decision = decide(job, command, now)
-        if isinstance(decision, Refusal):
-            return decision.verdict
-        self._database.append(decision)
-        return Verdict.ACCEPTED
 
 
 def _wanted(job: Job, request: ClaimRequest) -> bool:

@@ -2,34 +2,31 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from hashlib import sha256
 
 from attrs import evolve, frozen
 
 from ...application.ports.runs import runs
 from ...application.ports.submitter import Submission
-from ...domain.commands import Origin, Submit
-from ...domain.facts import instant
-from ...domain.firing import RANGES, Decided, Firing, Outcome, due_at
-from ...domain.schedule import CRON, Schedule, Slot
+from ...domain.firing import Decided, Firing, Outcome
+from ...domain.firing_jobs import submit, with_jobs
+from ...domain.ledger import Entry, goes_on
+from ...domain.schedule import Schedule, Slot
 from ...domain.zones import TZ_VERSION
 from .arrays import texts, values
 from .query import Plan
-from .schedule_rows import firing, standing
+from .schedule_rows import standing
 from .schedule_statements import schedule_statements
 from .submit_insert import inserted
 from .submit_statements import submit_statements
 
-OPEN_JOBS = 1_000
-"""Unfinished jobs of one schedule that are remembered; of more, the newest."""
 
-
-@frozen
+@frozen(eq=False)
 class Settlement:
-    """One schedule, and what was decided about it."""
+    """One schedule, what was decided about it, and the row of its ledger that the decision came after."""
 
     schedule: Schedule
     decided: Decided
+    newest: Entry | None = None
 
 
 @frozen(eq=False)
@@ -74,51 +71,30 @@ def standings(schedules: Iterable[Schedule]) -> dict[str, str]:
     return {name: values([row[name] for row in rows]) for name in rows[0]}
 
 
-def with_jobs(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
-    """Remember new jobs of a schedule."""
-    if not job_ids:
-        return schedule
-    return evolve(schedule, open_jobs=(*schedule.open_jobs, *job_ids)[-OPEN_JOBS:], last_job=job_ids[-1])
-
-
 def submission(schedule: Schedule, slot: Slot) -> Submission:
-    """Return the job of a firing; its effect key is the slot's, so that it is the same whenever it is inserted."""
-    key = f"schedule:{schedule.name}:{instant(slot.fire_at)}"
-    specification = evolve(
-        schedule.definition.template,
-        effect_key=key if slot.origin == CRON else f"{key}:{slot.origin}",
-        scheduled_for=slot.fire_at,
-    )
-    origin = Origin(f"schedule:{schedule.name}")
-    run_at = due_at(schedule.name, schedule.definition.timing, slot.fire_at)
-    return Submission(Submit(origin=origin, specification=specification, run_at=run_at))
+    """Return the job of a firing."""
+    return Submission(submit(schedule, slot))
 
 
-def operation_origin(kind: str, operation_id: str) -> str:
-    """Return the origin of firings that an operation asks for, of a length that fits into keys."""
-    return f"{kind}:{sha256(operation_id.encode()).hexdigest()[:32]}"
-
-
-def _grown(schema: str, settlements: Sequence[Settlement]) -> Plan[list[_Row]]:
+def _grown(schema: str, settlements: Iterable[Settlement]) -> Plan[list[_Row]]:
     """Let skips that go on where the ledger ends share its last row; return the rows that are new."""
-    rows = [_Row(settlement, one) for settlement in settlements for one in settlement.decided.firings]
-    first = {one.schedule.name: one.decided.firings[0] for one in settlements if one.decided.firings}
-    wanted = [name for name, one in first.items() if one.outcome in RANGES and one.origin == CRON]
-    if not wanted:
-        return rows
-    statements = schedule_statements(schema)
-    found = yield statements.newest(names=texts(wanted))
-    newest = {name: firing(row) for name, *row in found}
-    joined = {name for name in wanted if name in newest and first[name].joins(newest[name])}
-    if joined:
-        yield statements.grow(
-            schedule=texts(joined),
-            fire_at=values([newest[name].fire_at for name in joined]),
-            until=values([first[name].last for name in joined]),
-            count=values([first[name].count for name in joined]),
+    growing = [one for one in settlements if one.decided.firings and _goes_on(one)]
+    if growing:
+        yield schedule_statements(schema).grow(
+            schedule=texts([one.schedule.name for one in growing]),
+            fire_at=values([one.newest.firing.fire_at for one in growing if one.newest]),
+            until=values([one.decided.firings[0].last for one in growing]),
+            count=values([one.decided.firings[0].count for one in growing]),
         )
-    grown = {(name, first[name].fire_at, CRON) for name in joined}
-    return [row for row in rows if row.key not in grown]
+    return [
+        _Row(one, firing)
+        for one in settlements
+        for firing in one.decided.firings[1 if one in growing else 0 :]
+    ]
+
+
+def _goes_on(one: Settlement) -> bool:
+    return goes_on(one.schedule, one.newest, one.decided.firings[0])
 
 
 def _numbered(schema: str, rows: Sequence[_Row]) -> Plan[list[_Row]]:

@@ -8,15 +8,17 @@ from attrs import evolve
 from ...application.ports.runs import runs
 from ...application.ports.schedule_store import Fired
 from ...domain import schedule_changes as changes
-from ...domain.commands import Cancel, Origin
+from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
+from ...domain.firing_jobs import failed, failure, operation_origin, remembered, stop, unfinished, with_jobs
 from ...domain.schedule import Overlap, Schedule, Slot
-from ...domain.vocabulary import ControlEventName, State
+from ...domain.vocabulary import ControlEventName, State, Verdict
 from . import schedule_rows as rows
 from .arrays import numbers, texts
 from .database import Database
-from .firing_plan import Settlement, operation_origin, settle, standings, submission, with_jobs
+from .firing_plan import Settlement, settle, standings, submission
+from .ledger_plan import NOTHING, Past, pasts
 from .locking import clock
 from .operating import operation_plan
 from .query import Plan
@@ -26,7 +28,6 @@ from .schedule_statements import schedule_statements
 from .submit_insert import inserted
 from .submit_statements import submit_statements
 
-_UNFINISHED = frozenset({State.PENDING.value, State.RUNNING.value})
 Round = tuple[Fired, set[str]]
 """What a round has come to, and the queues that got jobs or cancellations."""
 
@@ -62,33 +63,37 @@ class PostgresFiringStore:
         now = self._database.moment()
         due = yield self._statements.due(now=now, limit=limit)
         schedules = [rows.schedule(row) for row in due]
-        queues: set[str] = set()
+        queues, left = set[str](), False
         if schedules:
             at = yield from clock(now)
             states = yield from self._states(schedules)
-            queues = yield from self._decide(schedules, states, at)
+            settlements = yield from self._decide(schedules, states, at)
+            queues = {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
+            left = any(one.decided.leaves_due(at) for one in settlements)
         [[next_in]] = yield self._statements.next(now=now)
-        return Fired(schedules=len(schedules), full=len(schedules) == limit, next_in=next_in), queues
+        full = left or len(schedules) == limit
+        return Fired(schedules=len(schedules), full=full, next_in=next_in), queues
 
     def _decide(
-        self, schedules: Iterable[Schedule], states: Mapping[int, str], at: datetime
-    ) -> Plan[set[str]]:
-        settlements = []
+        self, schedules: Sequence[Schedule], states: Mapping[int, State], at: datetime
+    ) -> Plan[list[Settlement]]:
+        behind = yield from pasts(self._schema, schedules, at)
+        settlements: list[Settlement] = []
         for schedule in schedules:
-            known = _known(schedule, states)
-            if _failed(known, states):
-                settlements.append((yield from self._pause(known, at)))
+            known, past = unfinished(schedule, states), behind.get(schedule.name, NOTHING)
+            if failed(known, states):
+                settlements.append((yield from self._pause(known, past, at)))
             else:
-                settlements.append(Settlement(known, decide_due(known, at, busy=bool(known.open_jobs))))
+                decided = decide_due(known, at, busy=bool(known.open_jobs), decided=past.decided)
+                settlements.append(Settlement(known, decided, past.newest))
         yield from settle(self._schema, settlements, at, self._database.moment())
         yield from self._cancel(settlements)
-        return {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
+        return settlements
 
-    def _pause(self, schedule: Schedule, at: datetime) -> Plan[Settlement]:
-        """Pause a schedule whose last job is dead; what is due is skipped."""
-        reason = f"job {schedule.last_job} is dead"
-        change = changes.paused(schedule, reason, at)
-        origin = Origin(f"schedule:{schedule.name}", f"job:{schedule.last_job}", reason)
+    def _pause(self, schedule: Schedule, past: Past, at: datetime) -> Plan[Settlement]:
+        """Pause a schedule whose last job is dead; what is due is skipped, and what waits waits on."""
+        origin = failure(schedule)
+        change = changes.paused(schedule, origin.reason, at, past.decided)
         data = {"version": change.schedule.version, "next_fire_at": None}
         yield note(self._schema, schedule.name, ControlEventName.SCHEDULE_PAUSED, origin, at, data)
         decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
@@ -99,27 +104,44 @@ class PostgresFiringStore:
             if one.decided.cancel and one.schedule.open_jobs:
                 yield from self._ask_to_stop(one.schedule)
 
-    def _ask_to_stop(self, schedule: Schedule) -> Plan[None]:
+    def _ask_to_stop(self, schedule: Schedule) -> Plan[bool]:
         """Ask its jobs to stop; who is locked by somebody else now is asked when the waiting firing is looked at."""
-        origin = Origin(f"schedule:{schedule.name}", f"schedule:{schedule.name}", "a new firing is due")
-        yield from operation_plan(
-            self._schema, schedule.open_jobs, Cancel(origin=origin), self._database.moment()
+        verdicts, _ = yield from operation_plan(
+            self._schema, sorted(schedule.open_jobs), stop(schedule), self._database.moment()
         )
+        return Verdict.ACCEPTED in verdicts.values()
 
     def _release(self, limit: int) -> Plan[Round]:
         found = yield self._statements.waiting(limit=limit)
         schedules = [rows.schedule(row) for row in found]
-        queues: set[str] = set()
-        if schedules:
-            states = yield from self._states(schedules)
-            known = [_known(schedule, states) for schedule in schedules]
-            for schedule in known:
-                if schedule.open_jobs:
-                    yield from self._ask_to_stop(schedule)
-            free = [schedule for schedule in known if not schedule.open_jobs]
-            yield from self._insert(free)
-            queues = {schedule.definition.template.queue for schedule in free}
-        return Fired(schedules=len(schedules), full=len(schedules) == limit, next_in=None), queues
+        if not schedules:
+            return Fired(schedules=0, full=False, next_in=None), set()
+        at = yield from clock(self._database.moment())
+        states = yield from self._states(schedules)
+        known = [unfinished(schedule, states) for schedule in schedules]
+        asked = 0
+        for schedule in known:
+            if schedule.open_jobs and schedule.waiting is not None and schedule.waiting.cancels:
+                asked += yield from self._ask_to_stop(schedule)
+        ended = [schedule for schedule in known if not schedule.open_jobs]
+        broken = [schedule for schedule in ended if failed(schedule, states)]
+        yield from self._pause_all(broken, at)
+        free = [schedule for schedule in ended if schedule not in broken]
+        yield from self._insert(free)
+        full = len(schedules) == limit and bool(asked or ended)
+        queues = {schedule.definition.template.queue for schedule in free}
+        return Fired(schedules=len(schedules), full=full, next_in=None), queues
+
+    def _pause_all(self, broken: Sequence[Schedule], at: datetime) -> Plan[None]:
+        """Pause schedules whose last job is dead before what waits for it gets a job."""
+        if not broken:
+            return
+        behind = yield from pasts(self._schema, broken, at)
+        settlements: list[Settlement] = []
+        for schedule in broken:
+            settlement = yield from self._pause(schedule, behind.get(schedule.name, NOTHING), at)
+            settlements.append(settlement)
+        yield from settle(self._schema, settlements, at, self._database.moment())
 
     def _insert(self, free: Sequence[Schedule]) -> Plan[None]:
         """Insert the job of each waiting firing, and write into the ledger which it is."""
@@ -149,7 +171,7 @@ class PostgresFiringStore:
         if earlier := (yield self._statements.asked(name=name, origin=asked_by)):
             return rows.firing(earlier[0]), set()
         at = yield from clock(self._database.moment())
-        known = _known(schedule, (yield from self._states([schedule])))
+        known = unfinished(schedule, (yield from self._states([schedule])))
         decided = decide_asked(known, Slot(at, asked_by), overlap, busy=bool(known.open_jobs))
         settlement = Settlement(known, decided)
         [after] = yield from settle(self._schema, [settlement], at, self._database.moment())
@@ -159,23 +181,10 @@ class PostgresFiringStore:
         [written] = yield self._statements.asked(name=name, origin=asked_by)
         return rows.firing(written), {after.definition.template.queue}
 
-    def _states(self, schedules: Iterable[Schedule]) -> Plan[dict[int, str]]:
+    def _states(self, schedules: Iterable[Schedule]) -> Plan[dict[int, State]]:
         """Return the states of the jobs that schedules remember."""
-        wanted = {job for one in schedules for job in (*one.open_jobs, one.last_job) if job is not None}
+        wanted = {job for one in schedules for job in remembered(one)}
         if not wanted:
             return {}
         found = yield self._statements.states(job_ids=numbers(sorted(wanted)))
-        states: dict[int, str] = dict(map(tuple, found))
-        return states
-
-
-def _known(schedule: Schedule, states: Mapping[int, str]) -> Schedule:
-    """Forget the jobs that have ended; the last one is remembered, as somebody may requeue it."""
-    candidates = dict.fromkeys([*schedule.open_jobs, *([schedule.last_job] if schedule.last_job else [])])
-    unfinished = tuple(job for job in candidates if states.get(job) in _UNFINISHED)
-    return evolve(schedule, open_jobs=unfinished)
-
-
-def _failed(schedule: Schedule, states: Mapping[int, str]) -> bool:
-    pauses = schedule.definition.policies.pause_on_failure
-    return pauses and schedule.last_job is not None and states.get(schedule.last_job) == State.DEAD.value
+        return {job_id: State(state) for job_id, state in found}

@@ -13,7 +13,7 @@ from .query import Row
 
 SCHEDULE = (
     "s.name, s.version, CAST(s.definition AS text), CAST(s.payload AS text), s.created_at, s.next_fire_at, "
-    "s.paused_at, s.pause_reason, s.waiting, s.waiting_origin, s.open_jobs, s.last_job"
+    "s.paused_at, s.pause_reason, s.waiting, s.waiting_origin, s.waiting_cancels, s.open_jobs, s.last_job"
 )
 """The columns that ``schedule`` takes, of a row called s."""
 FIRING = "f.fire_at, f.origin, f.outcome, f.reason, f.until, f.count, f.job_id"
@@ -22,7 +22,7 @@ NEW = ("name", "version", "definition", "payload", "created_at", "next_fire_at")
 """What is written of a new schedule."""
 WHOLE = (
     *("name", "version", "definition", "payload", "next_fire_at"),
-    *("paused_at", "pause_reason", "waiting", "waiting_origin", "open_jobs", "last_job"),
+    *("paused_at", "pause_reason", "waiting", "waiting_origin", "waiting_cancels", "open_jobs", "last_job"),
 )
 """What is written of a changed one."""
 
@@ -32,7 +32,7 @@ _decode, _encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
 def schedule(row: Row) -> Schedule:
     """Return the schedule of a row."""
     name, version, definition, payload, created_at, next_fire_at, paused_at, reason, *rest = row
-    waiting, waiting_origin, open_jobs, last_job = rest
+    waiting, waiting_origin, waiting_cancels, open_jobs, last_job = rest
     return Schedule(
         name=name,
         version=version,
@@ -41,7 +41,7 @@ def schedule(row: Row) -> Schedule:
         next_fire_at=next_fire_at,
         paused_at=paused_at,
         pause_reason=reason,
-        waiting=None if waiting is None else Slot(waiting, waiting_origin),
+        waiting=None if waiting is None else Slot(waiting, waiting_origin, waiting_cancels),
         open_jobs=tuple(open_jobs),
         last_job=last_job,
     )
@@ -68,6 +68,7 @@ def standing(one: Schedule) -> dict[str, Any]:
         "pause_reason": one.pause_reason,
         "waiting": None if slot is None else slot.fire_at,
         "waiting_origin": None if slot is None else slot.origin,
+        "waiting_cancels": slot is not None and slot.cancels,
         "open_jobs": numbers(one.open_jobs),
         "last_job": one.last_job,
     }

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Integer, Text, bindparam, text
+from sqlalchemy import Boolean, Integer, Text, bindparam, text
 from sqlalchemy.types import BigInteger, TypeEngine
 
 from .query import Statement
@@ -29,7 +29,7 @@ _UPDATE = """
 UPDATE {schema}.schedules SET version = :version, definition = CAST(:definition AS jsonb),
     payload = CAST(:payload AS json), next_fire_at = :next_fire_at, paused_at = :paused_at,
     pause_reason = :pause_reason, waiting = :waiting, waiting_origin = :waiting_origin,
-    open_jobs = CAST(:open_jobs AS bigint[]), last_job = :last_job
+    waiting_cancels = :waiting_cancels, open_jobs = CAST(:open_jobs AS bigint[]), last_job = :last_job
 WHERE name = :name
 """
 _DELETE = "DELETE FROM {schema}.schedules WHERE name = :name"
@@ -39,32 +39,41 @@ VALUES ('schedule\\:' || :name, :event, :at, :actor, :request_id, :reason, CAST(
 """
 _DUE = """
 SELECT {schedule} FROM {schema}.schedules AS s
-WHERE s.next_fire_at <= (SELECT {clock}) ORDER BY s.next_fire_at LIMIT :limit FOR UPDATE SKIP LOCKED
+WHERE s.next_fire_at <= (SELECT {clock}) ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
 """
 _NEXT = """
 SELECT min(next_fire_at) - (SELECT {clock}) FROM {schema}.schedules WHERE next_fire_at > (SELECT {clock})
 """
+# The last job may have been forgotten when it ended, and put back since.
 _WAITING = """
 SELECT {schedule} FROM {schema}.schedules AS s
 WHERE s.waiting IS NOT NULL AND s.paused_at IS NULL AND (
-    NOT EXISTS (SELECT FROM {schema}.jobs AS j WHERE j.job_id = ANY (s.open_jobs) AND j.state IN ('pending', 'running'))
-    OR s.definition ->> 'overlap' = 'cancel_running' AND EXISTS (
+    NOT EXISTS (
         SELECT FROM {schema}.jobs AS j
-        WHERE j.job_id = ANY (s.open_jobs) AND j.state IN ('pending', 'running') AND j.cancel_requested_at IS NULL
+        WHERE j.job_id = ANY (s.open_jobs || s.last_job) AND j.state IN ('pending', 'running')
+    )
+    OR s.waiting_cancels AND EXISTS (
+        SELECT FROM {schema}.jobs AS j
+        WHERE j.job_id = ANY (s.open_jobs || s.last_job) AND j.state IN ('pending', 'running')
+            AND j.cancel_requested_at IS NULL
     )
 )
-ORDER BY s.waiting LIMIT :limit FOR UPDATE OF s SKIP LOCKED
+ORDER BY s.waiting, s.name LIMIT :limit FOR UPDATE OF s SKIP LOCKED
 """
 _STATES = "SELECT job_id, state FROM {schema}.jobs WHERE job_id = ANY (CAST(:job_ids AS bigint[]))"
 _STAND = """
 UPDATE {schema}.schedules AS s SET next_fire_at = u.next_fire_at, waiting = u.waiting,
-    waiting_origin = u.waiting_origin, open_jobs = CAST(u.open_jobs AS bigint[]), last_job = u.last_job,
-    paused_at = u.paused_at, pause_reason = u.pause_reason, version = u.version
+    waiting_origin = u.waiting_origin, waiting_cancels = u.waiting_cancels,
+    open_jobs = CAST(u.open_jobs AS bigint[]), last_job = u.last_job, paused_at = u.paused_at,
+    pause_reason = u.pause_reason, version = u.version
 FROM unnest(
     CAST(:name AS text[]), CAST(:next_fire_at AS timestamptz[]), CAST(:waiting AS timestamptz[]),
-    CAST(:waiting_origin AS text[]), CAST(:open_jobs AS text[]), CAST(:last_job AS bigint[]),
-    CAST(:paused_at AS timestamptz[]), CAST(:pause_reason AS text[]), CAST(:version AS integer[])
-) AS u (name, next_fire_at, waiting, waiting_origin, open_jobs, last_job, paused_at, pause_reason, version)
+    CAST(:waiting_origin AS text[]), CAST(:waiting_cancels AS boolean[]), CAST(:open_jobs AS text[]),
+    CAST(:last_job AS bigint[]), CAST(:paused_at AS timestamptz[]), CAST(:pause_reason AS text[]),
+    CAST(:version AS integer[])
+) AS u (
+    name, next_fire_at, waiting, waiting_origin, waiting_cancels, open_jobs, last_job, paused_at, pause_reason, version
+)
 WHERE s.name = u.name
 """
 # A slot that is in the ledger already is answered by no row: it has had its decision, whatever the clock did since.
@@ -81,10 +90,21 @@ FROM unnest(
 ON CONFLICT DO NOTHING RETURNING f.schedule, f.fire_at, f.origin
 """
 _NEWEST = """
-SELECT n.schedule, {firing} FROM unnest(CAST(:names AS text[])) AS n (schedule) CROSS JOIN LATERAL (
+SELECT n.schedule, f.version, {firing} FROM unnest(CAST(:names AS text[])) AS n (schedule) CROSS JOIN LATERAL (
     SELECT * FROM {schema}.firings AS f
     WHERE f.schedule = n.schedule AND f.origin = 'cron' ORDER BY f.fire_at DESC LIMIT 1
 ) AS f
+"""
+# From the row on that may reach beyond ``since``: ranges of one schedule do not overlap.
+_DECIDED = """
+SELECT n.schedule, {firing}
+FROM unnest(CAST(:names AS text[]), CAST(:since AS timestamptz[])) AS n (schedule, since)
+JOIN {schema}.firings AS f ON f.schedule = n.schedule AND f.origin = 'cron' AND f.fire_at <= :at
+    AND f.fire_at >= coalesce(
+        (SELECT max(e.fire_at) FROM {schema}.firings AS e
+            WHERE e.schedule = n.schedule AND e.origin = 'cron' AND e.fire_at <= n.since),
+        n.since
+    )
 """
 _GROW = """
 UPDATE {schema}.firings AS f SET until = u.until, count = f.count + u.count
@@ -105,10 +125,13 @@ WHERE (f.schedule, f.fire_at, f.origin) = (u.schedule, u.fire_at, u.origin) AND 
 _ASKED = """
 SELECT {firing} FROM {schema}.firings AS f WHERE f.schedule = :name AND f.origin = :origin ORDER BY f.fire_at LIMIT 1
 """
+# With ties, so that a page never ends between rows of one fire time: the next one begins before it.
 _LEDGER = """
-SELECT {firing} FROM {schema}.firings AS f
-WHERE f.schedule = :name AND (CAST(:before AS timestamptz) IS NULL OR f.fire_at < :before)
-ORDER BY f.fire_at DESC, f.origin LIMIT :limit
+SELECT {firing} FROM (
+    SELECT * FROM {schema}.firings AS f
+    WHERE f.schedule = :name AND (CAST(:before AS timestamptz) IS NULL OR f.fire_at < :before)
+    ORDER BY f.fire_at DESC FETCH FIRST (CAST(:limit AS integer)) ROWS WITH TIES
+) AS f ORDER BY f.fire_at DESC, f.origin
 """
 
 
@@ -130,13 +153,14 @@ class ScheduleStatements:
     stand: Statement
     record: Statement
     newest: Statement
+    decided: Statement
     grow: Statement
     released: Statement
     asked: Statement
     ledger: Statement
 
 
-_READS = frozenset({"get", "list", "next", "states", "newest", "asked", "ledger"})
+_READS = frozenset({"get", "list", "next", "states", "newest", "decided", "asked", "ledger"})
 _SQL = {
     "get": _GET,
     "lock": _LOCK,
@@ -152,6 +176,7 @@ _SQL = {
     "stand": _STAND,
     "record": _RECORD,
     "newest": _NEWEST,
+    "decided": _DECIDED,
     "grow": _GROW,
     "released": _RELEASED,
     "asked": _ASKED,
@@ -184,6 +209,7 @@ def _statement(sql: str, *, one_row: bool, writes: bool) -> Statement:
     if one_row:
         kinds |= {"version": Integer(), "last_job": BigInteger()}
         kinds |= dict.fromkeys(("next_fire_at", "paused_at", "waiting"), MOMENT)
+        kinds["waiting_cancels"] = Boolean()
     used = set(re.findall(r"(?<![\\:\w]):(\w+)", sql))
     return Statement(
         text(sql).bindparams(*(bindparam(name, type_=kinds.get(name, Text())) for name in used)),

@@ -17,6 +17,7 @@ from . import schedule_rows as rows
 from .arrays import numbers, texts
 from .database import Database
 from .firing_plan import Settlement, settle
+from .ledger_plan import NOTHING, Past, past
 from .locking import clock
 from .query import Plan, Query
 from .schedule_plan import locked, note
@@ -98,16 +99,18 @@ class PostgresScheduleStore:
         if changes.is_defined_by(schedule, definition):
             return schedule
         at = yield from clock(self._database.moment())
-        change = changes.edited(schedule, definition, at)
-        return (yield from self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, at))
+        behind = yield from past(self._schema, schedule, at)
+        change = changes.edited(schedule, definition, at, behind.decided)
+        return (yield from self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, at, behind))
 
     def _pause(self, name: str, origin: Origin) -> Plan[Verdict]:
         schedule = yield from locked(self._schema, name)
         if schedule.paused_at is not None:
             return Verdict.ALREADY_APPLIED
         at = yield from clock(self._database.moment())
-        change = changes.paused(schedule, origin.reason, at)
-        yield from self._apply(Name.SCHEDULE_PAUSED, schedule, change, origin, at)
+        behind = yield from past(self._schema, schedule, at)
+        change = changes.paused(schedule, origin.reason, at, behind.decided)
+        yield from self._apply(Name.SCHEDULE_PAUSED, schedule, change, origin, at, behind)
         return Verdict.ACCEPTED
 
     def _resume(self, name: str, origin: Origin) -> Plan[Verdict]:
@@ -121,8 +124,9 @@ class PostgresScheduleStore:
     def _delete(self, name: str, origin: Origin, version: int | None) -> Plan[None]:
         schedule = yield from locked(self._schema, name, version)
         at = yield from clock(self._database.moment())
-        change = changes.deleted(schedule, at)
-        yield from self._apply(Name.SCHEDULE_DELETED, schedule, change, origin, at)
+        behind = yield from past(self._schema, schedule, at)
+        change = changes.deleted(schedule, at, behind.decided)
+        yield from self._apply(Name.SCHEDULE_DELETED, schedule, change, origin, at, behind)
         if schedule.waiting is not None:
             yield self._statements.released(
                 schedule=texts([name]),
@@ -135,13 +139,21 @@ class PostgresScheduleStore:
         yield self._statements.delete(name=name)
 
     def _apply(
-        self, event: Name, before: Schedule, change: changes.Change, origin: Origin, at: datetime
+        self,
+        event: Name,
+        before: Schedule,
+        change: changes.Change,
+        origin: Origin,
+        at: datetime,
+        behind: Past = NOTHING,
     ) -> Plan[Schedule]:
         """Write a change, with the decisions it brings in the name of the version before it."""
         after = change.schedule
         if change.firings:
             decided = Decided(firings=change.firings, next_fire_at=None, waiting=before.waiting)
-            yield from settle(self._schema, [Settlement(before, decided)], at, self._database.moment())
+            yield from settle(
+                self._schema, [Settlement(before, decided, behind.newest)], at, self._database.moment()
+            )
         yield self._statements.update(**_row(after, rows.WHOLE))
         yield self._note(event, after, origin, at)
         return after

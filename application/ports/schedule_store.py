@@ -87,5 +87,8 @@ class ScheduleReader(Protocol):
     async def firings(
         self, name: str, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[Firing]:
-        """Return the ledger of a schedule, newest fire time first."""
+        """Return the ledger of a schedule, newest fire time first: so many rows, and all others of the last fire time.
+
+        That way ``before`` it the next page leaves none out.
+        """
         ...

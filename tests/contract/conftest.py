@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from support.schedules import MIDNIGHT
 from support.stores import Clock, Lockstep, Stores, memory_stores, postgres_stores
+from support.time_plane import TimePlane
 
 
 @pytest.fixture
@@ -19,3 +21,10 @@ def stores(request: pytest.FixtureRequest, lockstep: Lockstep) -> Stores:
     """Each of the two alone, for promises that are best stated about one."""
     chosen: Stores = getattr(lockstep, request.param)
     return chosen
+
+
+@pytest.fixture
+def plane(lockstep: Lockstep) -> TimePlane:
+    """The scheduling planes of both, at midnight."""
+    lockstep.clock.now = MIDNIGHT
+    return TimePlane(lockstep)

@@ -1,5 +1,6 @@
 """One set of ports per technology, and both in lockstep: the same call to each, the same answer from each."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,15 +11,19 @@ from attrs import define, field, frozen
 
 from fencepost.adapters.memory.database import MemoryDatabase
 from fencepost.adapters.memory.event_log import MemoryEventLog
+from fencepost.adapters.memory.firing_store import MemoryFiringStore
 from fencepost.adapters.memory.job_reader import MemoryJobReader
 from fencepost.adapters.memory.job_store import MemoryJobStore
 from fencepost.adapters.memory.queue_store import MemoryQueueStore
+from fencepost.adapters.memory.schedule_store import MemoryScheduleStore
 from fencepost.adapters.memory.submitter import MemorySubmitter
 from fencepost.application.ports.event_log import EventLog, LogFilter
 from fencepost.application.ports.job_reader import JobFilter, JobReader
 from fencepost.application.ports.job_store import Claimed, JobStore
 from fencepost.application.ports.queue_store import QueueStore
+from fencepost.application.ports.schedule_store import FiringStore, ScheduleReader, ScheduleStore
 from fencepost.application.ports.submitter import Submitter
+from fencepost.domain.errors import FencepostError
 from fencepost.domain.event import ControlEvent, JobEvent
 from fencepost.domain.job import Job
 
@@ -52,6 +57,9 @@ class Stores:
     reader: JobReader
     log: EventLog
     queues: QueueStore
+    schedules: ScheduleStore
+    schedule_reader: ScheduleReader
+    firings: FiringStore
     held_by_another: Callable[[int], AbstractAsyncContextManager[None]]
     """Somebody else holds a job's row lock."""
     alter: Callable[[Iterable[int], dict[str, Any]], Awaitable[None]]
@@ -61,6 +69,7 @@ class Stores:
 def memory_stores(clock: Clock) -> Stores:
     """The ports over a fresh database in memory."""
     database = MemoryDatabase(clock)
+    schedules = MemoryScheduleStore(database)
 
     @asynccontextmanager
     async def held(job_id: int) -> AsyncIterator[None]:
@@ -80,6 +89,9 @@ def memory_stores(clock: Clock) -> Stores:
         MemoryJobReader(database),
         MemoryEventLog(database),
         MemoryQueueStore(database),
+        schedules,
+        schedules,
+        MemoryFiringStore(database),
         held,
         alter,
     )
@@ -90,13 +102,16 @@ async def postgres_stores(dsn: str, clock: Clock) -> AsyncIterator[Stores]:
     """The ports over a migrated PostgreSQL database."""
     from fencepost.adapters.postgres.database import Database
     from fencepost.adapters.postgres.event_log import PostgresEventLog
+    from fencepost.adapters.postgres.firing_store import PostgresFiringStore
     from fencepost.adapters.postgres.job_reader import PostgresJobReader
     from fencepost.adapters.postgres.job_store import PostgresJobStore
     from fencepost.adapters.postgres.queue_store import PostgresQueueStore
+    from fencepost.adapters.postgres.schedule_store import PostgresScheduleStore
     from fencepost.adapters.postgres.submitter import PostgresSubmitter
 
     database = Database(dsn, clock=clock)
     await database.open()
+    schedules = PostgresScheduleStore(database)
     try:
         yield Stores(
             f"PostgreSQL {await _version(dsn)}",
@@ -105,6 +120,9 @@ async def postgres_stores(dsn: str, clock: Clock) -> AsyncIterator[Stores]:
             PostgresJobReader(database),
             PostgresEventLog(database),
             PostgresQueueStore(database),
+            schedules,
+            schedules,
+            PostgresFiringStore(database),
             lambda job_id: _held(dsn, job_id),
             lambda job_ids, fields: _alter(dsn, job_ids, fields),
         )
@@ -150,6 +168,19 @@ class Lockstep:
         memory, postgres = await call(self.memory), await call(self.postgres)
         assert plain(postgres) == plain(memory), f"{self.postgres.name}: {postgres}\nmemory: {memory}"
         return memory
+
+    async def refused(self, call: Callable[[Stores], Awaitable[Any]]) -> type[FencepostError]:
+        """Make a call that each refuses, and return the error they share."""
+        raised = []
+        for stores in (self.memory, self.postgres):
+            try:
+                answer = await call(stores)
+            except FencepostError as error:
+                raised.append((type(error), str(error)))
+            else:
+                raise AssertionError(f"{stores.name} did not refuse: {answer}")
+        assert raised[0] == raised[1]
+        return raised[0][0]
 
     async def compare(self, above: int = 0, below: int = MANY) -> tuple[int, int]:
         """Compare the rows of a range of jobs and all events since the last time; return how many each."""
@@ -203,4 +234,4 @@ def plain(answer: Any) -> Any:
 def _key(event: JobEvent | ControlEvent) -> tuple[Any, ...]:
     if isinstance(event, JobEvent):
         return "job", event.job_id, event.seq
-    return "control", event.subject, event.name, str(sorted(event.data.items())), event.at
+    return "control", event.subject, event.name, json.dumps(event.data, sort_keys=True), event.at

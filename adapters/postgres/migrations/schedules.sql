@@ -4,7 +4,7 @@ ALTER TABLE {schema}.jobs ADD COLUMN scheduled_for timestamptz
     CHECK (scheduled_for >= '1970-01-01 00:00:00+00' AND scheduled_for < '10000-01-01 00:00:00+00');
 
 CREATE TABLE {schema}.schedules (
-    name text PRIMARY KEY,
+    name text COLLATE "C" PRIMARY KEY,
     version integer NOT NULL CHECK (version >= 1),
     definition jsonb NOT NULL,
     payload json NOT NULL,                            -- json, not jsonb: kept byte for byte, as its digest demands
@@ -14,6 +14,7 @@ CREATE TABLE {schema}.schedules (
     pause_reason text,
     waiting timestamptz,                              -- the fire time whose job waits for others to end
     waiting_origin text,
+    waiting_cancels boolean NOT NULL DEFAULT false,   -- whether the jobs it waits for are asked to stop
     open_jobs bigint[] NOT NULL DEFAULT '{{}}',
     last_job bigint,
     CHECK (paused_at IS NULL OR next_fire_at IS NULL),
@@ -22,14 +23,14 @@ CREATE TABLE {schema}.schedules (
     CHECK (greatest(created_at, next_fire_at, paused_at, waiting) < '10000-01-01 00:00:00+00')
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX schedules_due ON {schema}.schedules (next_fire_at) WHERE next_fire_at IS NOT NULL;
+CREATE INDEX schedules_due ON {schema}.schedules (next_fire_at, name) WHERE next_fire_at IS NOT NULL;
 CREATE INDEX schedules_waiting ON {schema}.schedules (waiting) WHERE waiting IS NOT NULL;
 
 -- No foreign key: the ledger outlives its schedule, so that a new one of the same name fires no slot again.
 CREATE TABLE {schema}.firings (
     schedule text NOT NULL,
     fire_at timestamptz NOT NULL,
-    origin text NOT NULL,
+    origin text COLLATE "C" NOT NULL,
     outcome text NOT NULL CHECK (outcome IN ('fired', 'queued', 'coalesced', 'skipped', 'backfilled')),
     reason text NOT NULL,
     until timestamptz NOT NULL,

@@ -17,6 +17,7 @@ from fencepost.domain.firing import (
     passed_over,
 )
 from fencepost.domain.job import Specification
+from fencepost.domain.ledger import DecidedSlots
 from fencepost.domain.schedule import Definition, Missed, Overlap, Policies, Schedule, Slot, Timing
 
 MIDNIGHT = datetime(2030, 1, 1, tzinfo=UTC)
@@ -161,7 +162,33 @@ def test_an_unfinished_job_is_met_as_the_overlap_policy_says(
     """Who is queued waits for it; who cancels asks it to stop."""
     one = decided(schedule(overlap=overlap), MIDNIGHT, busy=True)
     assert told(one) == [(MIDNIGHT, outcome, reason, 1)]
-    assert (one.waiting, one.cancel) == (Slot(MIDNIGHT) if outcome is Outcome.QUEUED else None, cancel)
+    waiting = Slot(MIDNIGHT, cancels=cancel) if outcome is Outcome.QUEUED else None
+    assert (one.waiting, one.cancel) == (waiting, cancel)
+
+
+def test_what_was_decided_before_the_clock_stepped_back_is_left_alone() -> None:
+    """It parts the row of those around it; the newest stands for what was missed."""
+    rows = [
+        Firing(fire_at=MIDNIGHT + 2 * MINUTE, outcome=Outcome.FIRED, reason=Reason.DUE),
+        Firing(
+            fire_at=MIDNIGHT + 4 * MINUTE,
+            until=MIDNIGHT + 5 * MINUTE,
+            count=2,
+            outcome=Outcome.SKIPPED,
+            reason=Reason.MISSED,
+        ),
+    ]
+    one = decide_due(
+        schedule("* * * * *", missed=Missed.LATEST),
+        MIDNIGHT + 5 * MINUTE,
+        busy=False,
+        decided=DecidedSlots(rows),
+    )
+    assert told(one) == [
+        (MIDNIGHT, Outcome.COALESCED, Reason.MISSED, 2),
+        (MIDNIGHT + 3 * MINUTE, Outcome.COALESCED, Reason.MISSED, 1),
+    ]
+    assert one.next_fire_at == MIDNIGHT + 6 * MINUTE
 
 
 @pytest.mark.parametrize("overlap", [Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING])

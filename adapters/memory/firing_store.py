@@ -1,0 +1,130 @@
+"""Makes jobs of schedules, with the decisions of the domain."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from attrs import evolve
+
+from ...application.ports.schedule_store import Fired
+from ...domain import schedule_changes as changes
+from ...domain.commands import Origin
+from ...domain.facts import instant
+from ...domain.firing import Decided, Firing, decide_asked, decide_due
+from ...domain.firing_jobs import failed, failure, operation_origin, remembered, stop, unfinished, with_jobs
+from ...domain.job import Job
+from ...domain.schedule import Overlap, Schedule, Slot
+from ...domain.vocabulary import ControlEventName, State, Verdict
+from .database import MemoryDatabase
+from .operating import operate
+from .settling import decided_slots, found, insert_job, note, record, settle
+
+
+class MemoryFiringStore:
+    """Implements the port ``FiringStore``."""
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        """Work on this database."""
+        self._database = database
+
+    async def fire(self, limit: int) -> Fired:
+        """Decide what is due for so many schedules at most."""
+        with self._database.transaction() as now:
+            due = [(at, name) for at, name in self._fire_times() if at <= now]
+            names = [name for _, name in sorted(due)[:limit]]
+            for name in names:
+                self._decide(self._database.schedules[name], now)
+            left = any(name in names for at, name in self._fire_times() if at <= now)
+            later = [at - now for at, _ in self._fire_times() if at > now]
+            full = left or len(names) == limit
+            return Fired(schedules=len(names), full=full, next_in=min(later, default=None))
+
+    async def release(self, limit: int) -> Fired:
+        """Insert the jobs that waited for others to end."""
+        with self._database.transaction() as now:
+            ready = [
+                (one.waiting.fire_at, name)
+                for name, one in self._database.schedules.items()
+                if one.waiting is not None and one.paused_at is None and self._is_ready(one, one.waiting)
+            ]
+            names = [name for _, name in sorted(ready)[:limit]]
+            moved = sum(self._release(self._database.schedules[name], now) for name in names)
+            return Fired(schedules=len(names), full=len(names) == limit and moved > 0, next_in=None)
+
+    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
+        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""
+        with self._database.transaction() as now:
+            schedule = found(self._database, name)
+            asked_by = operation_origin("trigger", origin.request_id or "")
+            if earlier := self._asked(name, asked_by):
+                return earlier
+            known = unfinished(schedule, self._states(schedule))
+            slot = Slot(now, asked_by)
+            decided = decide_asked(known, slot, overlap, busy=bool(known.open_jobs))
+            settle(self._database, known, decided, now)
+            self._cancel(known, decided, now)
+            data = {"fire_at": instant(now), "origin": asked_by, "overlap": overlap.value}
+            note(self._database, name, ControlEventName.SCHEDULE_TRIGGERED, origin, now, data)
+            return self._database.ledgers[name][slot].firing
+
+    def _fire_times(self) -> Iterable[tuple[datetime, str]]:
+        schedules = self._database.schedules.values()
+        return [(one.next_fire_at, one.name) for one in schedules if one.next_fire_at is not None]
+
+    def _asked(self, name: str, origin: str) -> Firing | None:
+        ledger = self._database.ledgers.get(name, {})
+        return next((entry.firing for slot, entry in ledger.items() if slot.origin == origin), None)
+
+    def _decide(self, schedule: Schedule, now: datetime) -> None:
+        states = self._states(schedule)
+        known = unfinished(schedule, states)
+        if failed(known, states):
+            self._pause(known, now)
+            return
+        already = decided_slots(self._database, schedule.name)
+        decided = decide_due(known, now, busy=bool(known.open_jobs), decided=already)
+        settle(self._database, known, decided, now)
+        self._cancel(known, decided, now)
+
+    def _pause(self, schedule: Schedule, now: datetime) -> None:
+        """Pause a schedule whose last job is dead; what is due is skipped, and what waits waits on."""
+        origin, name = failure(schedule), schedule.name
+        change = changes.paused(schedule, origin.reason, now, decided_slots(self._database, name))
+        data = {"version": change.schedule.version, "next_fire_at": None}
+        note(self._database, name, ControlEventName.SCHEDULE_PAUSED, origin, now, data)
+        decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
+        settle(self._database, change.schedule, decided, now)
+
+    def _cancel(self, known: Schedule, decided: Decided, now: datetime) -> None:
+        if decided.cancel:
+            operate(self._database, known.open_jobs, stop(known), now)
+
+    def _is_ready(self, schedule: Schedule, waiting: Slot) -> bool:
+        """Whether nothing is in its way any more, or something can be asked to leave."""
+        jobs = [job for job in self._jobs(schedule) if not job.terminal]
+        return not jobs or (waiting.cancels and not all(job.cancel_requested for job in jobs))
+
+    def _release(self, schedule: Schedule, now: datetime) -> bool:
+        """Insert what waits, or ask what it waits for to stop; tell whether that came to anything."""
+        states = self._states(schedule)
+        known = unfinished(schedule, states)
+        if known.open_jobs:
+            return Verdict.ACCEPTED in operate(self._database, known.open_jobs, stop(known), now).values()
+        if failed(known, states):
+            self._pause(known, now)
+        elif known.waiting is not None:
+            self._insert(known, evolve(known.waiting, cancels=False), now)
+        return True
+
+    def _insert(self, schedule: Schedule, slot: Slot, now: datetime) -> None:
+        """Insert the job of the waiting firing, and write into the ledger which it is."""
+        job_id = insert_job(self._database, schedule, slot, now)
+        entry = self._database.ledgers[schedule.name][slot]
+        record(self._database, schedule.name, evolve(entry, firing=evolve(entry.firing, job_id=job_id)))
+        self._database.schedules[schedule.name] = with_jobs(evolve(schedule, waiting=None), [job_id])
+
+    def _jobs(self, schedule: Schedule) -> list[Job]:
+        jobs = (self._database.jobs.get(job_id) for job_id in remembered(schedule))
+        return [job for job in jobs if job is not None]
+
+    def _states(self, schedule: Schedule) -> dict[int, State]:
+        return {job.job_id: job.state for job in self._jobs(schedule)}

@@ -1,0 +1,127 @@
+"""Schedules as people change them, and their ledgers: every rule is the domain's."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from attrs import evolve
+
+from ...domain import schedule_changes as changes
+from ...domain import schedule_facts
+from ...domain.commands import Origin
+from ...domain.errors import ScheduleExists
+from ...domain.facts import instant
+from ...domain.firing import Decided, Firing, Outcome, Reason
+from ...domain.schedule import Definition, Schedule, Slot
+from ...domain.vocabulary import ControlEventName as Name
+from ...domain.vocabulary import Verdict
+from .database import MemoryDatabase
+from .settling import decided_slots, found, note, record, settle
+
+
+class MemoryScheduleStore:
+    """Implements the ports ``ScheduleStore`` and ``ScheduleReader``."""
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        """Work on this database."""
+        self._database = database
+
+    async def get(self, name: str) -> Schedule | None:
+        """Return a schedule as it is now."""
+        return self._database.schedules.get(name)
+
+    async def list(self, *, after: str = "", limit: int = 100) -> Sequence[Schedule]:
+        """Return schedules by name."""
+        with self._database.transaction():
+            names = sorted(name for name in self._database.schedules if name > after)
+            return [self._database.schedules[name] for name in names[:limit]]
+
+    async def firings(
+        self, name: str, *, before: datetime | None = None, limit: int = 100
+    ) -> Sequence[Firing]:
+        """Return the ledger of a schedule, newest fire time first."""
+        with self._database.transaction():
+            entries = self._database.ledgers.get(name, {}).values()
+            rows = [one.firing for one in entries if before is None or one.firing.fire_at < before]
+        rows.sort(key=lambda row: row.origin)
+        rows.sort(key=lambda row: row.fire_at, reverse=True)
+        page, rest = rows[:limit], rows[limit:]
+        return page + [row for row in rest if page and row.fire_at == page[-1].fire_at]
+
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+        """Create a schedule; raises InvalidInput, ScheduleExists."""
+        with self._database.transaction() as now:
+            there = self._database.schedules.get(name)
+            if there is None:
+                schedule = changes.created(name, definition, now)
+                return self._write(Name.SCHEDULE_CREATED, schedule, origin, now)
+            if not changes.is_defined_by(there, definition):
+                raise ScheduleExists(f"schedule {name} is there, and is defined otherwise")
+            return there
+
+    async def edit(
+        self, name: str, definition: Definition, origin: Origin, *, version: int | None = None
+    ) -> Schedule:
+        """Replace the definition; raises InvalidInput, ScheduleNotFound, VersionConflict."""
+        with self._database.transaction() as now:
+            schedule = found(self._database, name, version)
+            if changes.is_defined_by(schedule, definition):
+                return schedule
+            change = changes.edited(schedule, definition, now, decided_slots(self._database, name))
+            return self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, now)
+
+    async def pause(self, name: str, origin: Origin) -> Verdict:
+        """Stop firing; raises ScheduleNotFound."""
+        with self._database.transaction() as now:
+            schedule = found(self._database, name)
+            if schedule.paused_at is not None:
+                return Verdict.ALREADY_APPLIED
+            change = changes.paused(schedule, origin.reason, now, decided_slots(self._database, name))
+            self._apply(Name.SCHEDULE_PAUSED, schedule, change, origin, now)
+            return Verdict.ACCEPTED
+
+    async def resume(self, name: str, origin: Origin) -> Verdict:
+        """Fire again, from now on; raises ScheduleNotFound."""
+        with self._database.transaction() as now:
+            schedule = found(self._database, name)
+            if schedule.paused_at is None:
+                return Verdict.ALREADY_APPLIED
+            self._apply(Name.SCHEDULE_RESUMED, schedule, changes.resumed(schedule, now), origin, now)
+            return Verdict.ACCEPTED
+
+    async def delete(self, name: str, origin: Origin, *, version: int | None = None) -> None:
+        """Remove a schedule; its ledger stays, and says that what waited was skipped."""
+        with self._database.transaction() as now:
+            schedule = found(self._database, name, version)
+            change = changes.deleted(schedule, now, decided_slots(self._database, name))
+            self._apply(Name.SCHEDULE_DELETED, schedule, change, origin, now)
+            if schedule.waiting is not None:
+                self._skip(name, schedule.waiting)
+            del self._database.schedules[name]
+
+    def _skip(self, name: str, waiting: Slot) -> None:
+        entry = self._database.ledgers[name][evolve(waiting, cancels=False)]
+        skipped = evolve(entry.firing, outcome=Outcome.SKIPPED, reason=Reason.EDITED)
+        record(self._database, name, evolve(entry, firing=skipped))
+
+    def _apply(
+        self, event: Name, before: Schedule, change: changes.Change, origin: Origin, now: datetime
+    ) -> Schedule:
+        """Write a change, with the decisions it brings in the name of the version before it."""
+        if change.firings:
+            decided = Decided(firings=change.firings, next_fire_at=None, waiting=before.waiting)
+            settle(self._database, before, decided, now)
+        return self._write(event, change.schedule, origin, now)
+
+    def _write(self, event: Name, schedule: Schedule, origin: Origin, now: datetime) -> Schedule:
+        upcoming = schedule.next_fire_at
+        data: dict[str, Any] = {
+            "version": schedule.version,
+            "next_fire_at": None if upcoming is None else instant(upcoming),
+        }
+        if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
+            data["definition"] = schedule_facts.describe(schedule.definition)
+        self._database.schedules[schedule.name] = schedule
+        note(self._database, schedule.name, event, origin, now, data)
+        self._database.ring()
+        return schedule

@@ -1,0 +1,74 @@
+"""The jobs of a schedule: what the job of a firing is like, and which of them stand in the way of the next."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from attrs import evolve
+
+from .commands import Cancel, Origin, Submit
+from .facts import instant
+from .firing import due_at
+from .schedule import CRON, Schedule, Slot
+from .vocabulary import TERMINAL, State
+
+OPEN_JOBS = 1_000
+"""Unfinished jobs of one schedule that are remembered; of more, the newest."""
+
+
+def submit(schedule: Schedule, slot: Slot) -> Submit:
+    """Return the job of a firing; its effect key is the slot's, so that it is the same whenever it is inserted."""
+    key = f"schedule:{schedule.name}:{instant(slot.fire_at)}"
+    specification = evolve(
+        schedule.definition.template,
+        effect_key=key if slot.origin == CRON else f"{key}:{slot.origin}",
+        scheduled_for=slot.fire_at,
+    )
+    run_at = due_at(schedule.name, schedule.definition.timing, slot.fire_at)
+    return Submit(origin=actor(schedule), specification=specification, run_at=run_at)
+
+
+def stop(schedule: Schedule) -> Cancel:
+    """Return the request to its open jobs to make room for a new one."""
+    origin = Origin(f"schedule:{schedule.name}", f"schedule:{schedule.name}", "a new firing is due")
+    return Cancel(origin=origin)
+
+
+def actor(schedule: Schedule) -> Origin:
+    """Return who inserts jobs of a schedule."""
+    return Origin(f"schedule:{schedule.name}")
+
+
+def operation_origin(kind: str, operation_id: str) -> str:
+    """Return the origin of firings that an operation asks for, of a length that fits into keys."""
+    return f"{kind}:{sha256(operation_id.encode()).hexdigest()[:32]}"
+
+
+def with_jobs(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
+    """Remember new jobs of a schedule."""
+    if not job_ids:
+        return schedule
+    return evolve(schedule, open_jobs=(*schedule.open_jobs, *job_ids)[-OPEN_JOBS:], last_job=job_ids[-1])
+
+
+def remembered(schedule: Schedule) -> list[int]:
+    """Return the jobs whose states decisions depend on, each once."""
+    last = () if schedule.last_job is None else (schedule.last_job,)
+    return list(dict.fromkeys((*schedule.open_jobs, *last)))
+
+
+def unfinished(schedule: Schedule, states: Mapping[int, State]) -> Schedule:
+    """Forget the jobs that have ended; the last one is remembered, as somebody may requeue it."""
+    still = (job for job in remembered(schedule) if states.get(job, State.SUCCEEDED) not in TERMINAL)
+    return evolve(schedule, open_jobs=tuple(still))
+
+
+def failed(schedule: Schedule, states: Mapping[int, State]) -> bool:
+    """Whether the last job is dead and the schedule wants to be paused for that."""
+    pauses = schedule.definition.policies.pause_on_failure
+    return pauses and schedule.last_job is not None and states.get(schedule.last_job) is State.DEAD
+
+
+def failure(schedule: Schedule) -> Origin:
+    """Return who pauses a schedule whose last job is dead, and why."""
+    reason = f"job {schedule.last_job} is dead"
+    return Origin(f"schedule:{schedule.name}", f"job:{schedule.last_job}", reason)
