@@ -1,4 +1,7 @@
-"""The firing loop: schedules become jobs at their fire times, by as many schedulers as there are."""
+"""The firing loop: schedules become jobs at their fire times, by as many schedulers as there are.
+
+Backfills are in no hurry: after each of their batches what is due by the clock is looked at again.
+"""
 
 import asyncio
 import logging
@@ -6,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from ..domain.errors import Unavailable, UnknownOutcome
+from .ports.backfill_store import BackfillRounds
 from .ports.local_time import LocalTime
 from .ports.schedule_store import Fired, FiringStore
 from .ports.schedule_wakeups import ScheduleWakeups
@@ -14,7 +18,7 @@ from .rounds import Rounds
 _log = logging.getLogger(__name__)
 
 LIMIT = 100
-"""Schedules in one transaction."""
+"""Schedules in one transaction, or jobs of a backfill."""
 POLL = timedelta(seconds=1)
 """The longest sleep: a hint may be lost, and firings that wait for jobs to end are looked at this often."""
 
@@ -25,6 +29,7 @@ class FiringLoop(Rounds):
     def __init__(
         self,
         store: FiringStore,
+        backfills: BackfillRounds,
         wakeups: ScheduleWakeups,
         time: LocalTime,
         draw: Callable[[], float],
@@ -33,7 +38,8 @@ class FiringLoop(Rounds):
     ) -> None:
         """Take the ports."""
         super().__init__(time, draw)
-        self._store, self._wakeups, self._poll = store, wakeups, poll.total_seconds()
+        self._store, self._backfills = store, backfills
+        self._wakeups, self._poll = wakeups, poll.total_seconds()
 
     async def run(self) -> None:
         """Fire until stopped."""
@@ -59,6 +65,8 @@ class FiringLoop(Rounds):
         sent = self._time.monotonic()
         fired = await self._emptied(self._store.fire)
         await self._emptied(self._store.release)
+        if (await self._backfills.advance(LIMIT)).full:
+            return 0.0
         if fired.next_in is None:
             return self._poll
         return max(0.0, min(self._poll, fired.next_in.total_seconds() - (self._time.monotonic() - sent)))

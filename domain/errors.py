@@ -7,6 +7,7 @@ FencepostError
 ├── JobBusy                 somebody else holds the job's row
 ├── JobNotFound
 ├── ScheduleNotFound
+├── BackfillNotFound
 ├── ScheduleExists          a schedule of this name is defined otherwise
 ├── VersionConflict         somebody else changed it first
 ├── KeyConflict             a submit key was used for another request
@@ -64,6 +65,10 @@ class JobNotFound(FencepostError):
 
 class ScheduleNotFound(FencepostError):
     """There is no such schedule."""
+
+
+class BackfillNotFound(FencepostError):
+    """There is no such backfill."""
 
 
 class ScheduleExists(FencepostError):

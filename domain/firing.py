@@ -27,6 +27,7 @@ class Outcome(StrEnum):
     QUEUED = "queued"
     COALESCED = "coalesced"
     SKIPPED = "skipped"
+    BACKFILLED = "backfilled"
 
 
 class Reason(StrEnum):
@@ -42,6 +43,8 @@ class Reason(StrEnum):
 
 RANGES = frozenset({Outcome.COALESCED, Outcome.SKIPPED})
 """Decisions that insert no job: consecutive ones with the same reason share a row of the ledger."""
+AT_ONCE = frozenset({Outcome.FIRED, Outcome.BACKFILLED})
+"""Decisions that insert a job at once."""
 
 
 @frozen(kw_only=True)

@@ -15,15 +15,18 @@ OPEN_JOBS = 1_000
 """Unfinished jobs of one schedule that are remembered; of more, the newest."""
 
 
-def submit(schedule: Schedule, slot: Slot) -> Submit:
-    """Return the job of a firing; its effect key is the slot's, so that it is the same whenever it is inserted."""
+def submit(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submit:
+    """Return the job of a firing; its effect key is the slot's, so that it is the same whenever it is inserted.
+
+    It is due at the fire time and its jitter, or ``at_once``: behind what has waited longer, however old the fire time.
+    """
     key = f"schedule:{schedule.name}:{instant(slot.fire_at)}"
     specification = evolve(
         schedule.definition.template,
         effect_key=key if slot.origin == CRON else f"{key}:{slot.origin}",
         scheduled_for=slot.fire_at,
     )
-    run_at = due_at(schedule.name, schedule.definition.timing, slot.fire_at)
+    run_at = None if at_once else due_at(schedule.name, schedule.definition.timing, slot.fire_at)
     return Submit(origin=actor(schedule), specification=specification, run_at=run_at)
 
 

@@ -12,14 +12,9 @@ from .schedule import Definition, Missed, Overlap, Policies, Timing
 
 def describe(definition: Definition) -> dict[str, Any]:
     """Return everything but the payload, which is represented by its digest; times in microseconds."""
-    timing, policies = definition.timing, definition.policies
+    policies = definition.policies
     return {
-        "cron": timing.cron,
-        "tz": timing.tz,
-        "dst": timing.dst.value,
-        "starts_at": facts.instant(timing.start),
-        "ends_at": None if timing.ends_at is None else facts.instant(timing.ends_at),
-        "jitter_us": microseconds(timing.jitter),
+        **describe_timing(definition.timing),
         "missed": policies.missed.value,
         "catchup_window_us": None
         if policies.catchup_window is None
@@ -32,16 +27,9 @@ def describe(definition: Definition) -> dict[str, Any]:
 
 def restore(data: Mapping[str, Any], payload: str | None) -> Definition:
     """Return the definition that ``describe`` wrote."""
-    window, end = data["catchup_window_us"], data["ends_at"]
+    window = data["catchup_window_us"]
     return Definition(
-        timing=Timing(
-            cron=data["cron"],
-            tz=data["tz"],
-            dst=Dst(data["dst"]),
-            starts_at=datetime.fromisoformat(data["starts_at"]),
-            ends_at=None if end is None else datetime.fromisoformat(end),
-            jitter=timedelta(microseconds=data["jitter_us"]),
-        ),
+        timing=restore_timing(data),
         policies=Policies(
             missed=Missed(data["missed"]),
             catchup_window=None if window is None else timedelta(microseconds=window),
@@ -49,4 +37,29 @@ def restore(data: Mapping[str, Any], payload: str | None) -> Definition:
             pause_on_failure=data["pause_on_failure"],
         ),
         template=facts.restore(data["job"], payload),
+    )
+
+
+def describe_timing(timing: Timing) -> dict[str, Any]:
+    """Return when a schedule fires."""
+    return {
+        "cron": timing.cron,
+        "tz": timing.tz,
+        "dst": timing.dst.value,
+        "starts_at": facts.instant(timing.start),
+        "ends_at": None if timing.ends_at is None else facts.instant(timing.ends_at),
+        "jitter_us": microseconds(timing.jitter),
+    }
+
+
+def restore_timing(data: Mapping[str, Any]) -> Timing:
+    """Return the timing that ``describe_timing`` or ``describe`` wrote."""
+    end = data["ends_at"]
+    return Timing(
+        cron=data["cron"],
+        tz=data["tz"],
+        dst=Dst(data["dst"]),
+        starts_at=datetime.fromisoformat(data["starts_at"]),
+        ends_at=None if end is None else datetime.fromisoformat(end),
+        jitter=timedelta(microseconds=data["jitter_us"]),
     )

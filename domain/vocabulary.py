@@ -113,6 +113,8 @@ class ControlEventName(_Open):
     SCHEDULE_RESUMED = "schedule_resumed"
     SCHEDULE_DELETED = "schedule_deleted"
     SCHEDULE_TRIGGERED = "schedule_triggered"
+    SCHEDULE_BACKFILL_STARTED = "schedule_backfill_started"
+    SCHEDULE_BACKFILL_ENDED = "schedule_backfill_ended"
     PAYLOAD_ERASED = "payload_erased"
     JOBS_PRUNED = "jobs_pruned"
 

@@ -6,6 +6,7 @@
 import random
 from collections.abc import Mapping
 
+from ..adapters.postgres.backfill_store import PostgresBackfillStore
 from ..adapters.postgres.database import Database
 from ..adapters.postgres.event_log import PostgresEventLog
 from ..adapters.postgres.firing_store import PostgresFiringStore
@@ -16,6 +17,7 @@ from ..adapters.postgres.schedule_store import PostgresScheduleStore
 from ..adapters.postgres.schedule_wakeups import PostgresScheduleWakeups
 from ..adapters.postgres.submitter import PostgresSubmitter, SyncPostgresSubmitter
 from ..adapters.system.local_time import SystemTime
+from ..application.backfilling import Backfilling
 from ..application.firing import FiringLoop
 from ..application.handlers import Handlers
 from ..application.operating import Operating
@@ -84,10 +86,13 @@ class Container(containers.DeclarativeContainer):
     draw = providers.Object(random.random)
     schedule_store = providers.Singleton(PostgresScheduleStore, database)
     firing_store = providers.Singleton(PostgresFiringStore, database)
+    backfill_store = providers.Singleton(PostgresBackfillStore, database)
+    backfilling = providers.Singleton(Backfilling, backfill_store)
     scheduling = providers.Singleton(Scheduling, schedule_store, firing_store, schedule_store)
     firing_loop = providers.Singleton(
         FiringLoop,
         firing_store,
+        backfill_store,
         providers.Singleton(PostgresScheduleWakeups, database),
         time,
         draw,

@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from ...application.ports.runs import runs
 from ...application.ports.submitter import Submission
-from ...domain.firing import Decided, Firing, Outcome
+from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
 from ...domain.firing_jobs import submit, with_jobs
 from ...domain.ledger import Entry, goes_on
 from ...domain.schedule import Schedule, Slot
@@ -45,8 +45,25 @@ def settle(
     schema: str, settlements: Sequence[Settlement], at: datetime, now: datetime | None
 ) -> Plan[list[Schedule]]:
     """Write what was decided at ``at``; return the schedules as they stand then, with the jobs they got."""
-    statements = schedule_statements(schema)
     rows = yield from _grown(schema, settlements)
+    fired = yield from _recorded(schema, rows, at, now)
+    after = [_standing(settlement, fired) for settlement in settlements]
+    yield schedule_statements(schema).stand(**standings(after))
+    return after
+
+
+def settle_apart(
+    schema: str, settlements: Sequence[Settlement], at: datetime, now: datetime | None
+) -> Plan[list[Schedule]]:
+    """Write decisions whose jobs are not counted among the schedules': these stand where they stood."""
+    rows = [_Row(settlement, one) for settlement in settlements for one in settlement.decided.firings]
+    yield from _recorded(schema, rows, at, now)
+    return [settlement.schedule for settlement in settlements]
+
+
+def _recorded(schema: str, rows: Sequence[_Row], at: datetime, now: datetime | None) -> Plan[list[_Row]]:
+    """Write rows of the ledger and the jobs they get; return those with a job, but for slots decided before."""
+    statements = schedule_statements(schema)
     rows = yield from _numbered(schema, rows)
     if rows:
         recorded = yield statements.record(**_ledger(rows), tz_version=TZ_VERSION, at=at)
@@ -60,9 +77,7 @@ def settle(
             [row.firing.job_id for row in fired],
             now,
         )
-    after = [_standing(settlement, fired) for settlement in settlements]
-    yield statements.stand(**standings(after))
-    return after
+    return fired
 
 
 def standings(schedules: Iterable[Schedule]) -> dict[str, str]:
@@ -71,9 +86,9 @@ def standings(schedules: Iterable[Schedule]) -> dict[str, str]:
     return {name: values([row[name] for row in rows]) for name in rows[0]}
 
 
-def submission(schedule: Schedule, slot: Slot) -> Submission:
+def submission(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submission:
     """Return the job of a firing."""
-    return Submission(submit(schedule, slot))
+    return Submission(submit(schedule, slot, at_once=at_once))
 
 
 def _grown(schema: str, settlements: Iterable[Settlement]) -> Plan[list[_Row]]:
@@ -99,21 +114,20 @@ def _goes_on(one: Settlement) -> bool:
 
 def _numbered(schema: str, rows: Sequence[_Row]) -> Plan[list[_Row]]:
     """Draw an id for each job to come."""
-    number = sum(row.firing.outcome is Outcome.FIRED for row in rows)
+    number = sum(row.firing.outcome in AT_ONCE for row in rows)
     if not number:
         return list(rows)
     drawn = yield submit_statements(schema).draw_ids(number=number)
     ids: Iterator[int] = (job_id for (job_id,) in drawn)
     return [
-        _Row(row.settlement, evolve(row.firing, job_id=next(ids)))
-        if row.firing.outcome is Outcome.FIRED
-        else row
+        _Row(row.settlement, evolve(row.firing, job_id=next(ids))) if row.firing.outcome in AT_ONCE else row
         for row in rows
     ]
 
 
 def _submission(row: _Row) -> Submission:
-    return submission(row.settlement.schedule, Slot(row.firing.fire_at, row.firing.origin))
+    slot = Slot(row.firing.fire_at, row.firing.origin)
+    return submission(row.settlement.schedule, slot, at_once=row.firing.outcome is Outcome.BACKFILLED)
 
 
 def _standing(settlement: Settlement, fired: Iterable[_Row]) -> Schedule:

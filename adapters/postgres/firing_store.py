@@ -11,7 +11,7 @@ from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
-from ...domain.firing_jobs import failed, failure, operation_origin, remembered, stop, unfinished, with_jobs
+from ...domain.firing_jobs import failed, failure, operation_origin, stop, unfinished, with_jobs
 from ...domain.schedule import Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State, Verdict
 from . import schedule_rows as rows
@@ -23,6 +23,7 @@ from .locking import clock
 from .operating import operation_plan
 from .query import Plan
 from .rousing import rouse
+from .schedule_jobs import job_states
 from .schedule_plan import locked, note
 from .schedule_statements import schedule_statements
 from .submit_insert import inserted
@@ -66,7 +67,7 @@ class PostgresFiringStore:
         queues, left = set[str](), False
         if schedules:
             at = yield from clock(now)
-            states = yield from self._states(schedules)
+            states = yield from job_states(self._schema, schedules)
             settlements = yield from self._decide(schedules, states, at)
             queues = {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
             left = any(one.decided.leaves_due(at) for one in settlements)
@@ -117,7 +118,7 @@ class PostgresFiringStore:
         if not schedules:
             return Fired(schedules=0, full=False, next_in=None), set()
         at = yield from clock(self._database.moment())
-        states = yield from self._states(schedules)
+        states = yield from job_states(self._schema, schedules)
         known = [unfinished(schedule, states) for schedule in schedules]
         asked = 0
         for schedule in known:
@@ -171,7 +172,7 @@ class PostgresFiringStore:
         if earlier := (yield self._statements.asked(name=name, origin=asked_by)):
             return rows.firing(earlier[0]), set()
         at = yield from clock(self._database.moment())
-        known = unfinished(schedule, (yield from self._states([schedule])))
+        known = unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         decided = decide_asked(known, Slot(at, asked_by), overlap, busy=bool(known.open_jobs))
         settlement = Settlement(known, decided)
         [after] = yield from settle(self._schema, [settlement], at, self._database.moment())
@@ -180,11 +181,3 @@ class PostgresFiringStore:
         yield note(self._schema, name, ControlEventName.SCHEDULE_TRIGGERED, origin, at, data)
         [written] = yield self._statements.asked(name=name, origin=asked_by)
         return rows.firing(written), {after.definition.template.queue}
-
-    def _states(self, schedules: Iterable[Schedule]) -> Plan[dict[int, State]]:
-        """Return the states of the jobs that schedules remember."""
-        wanted = {job for one in schedules for job in remembered(one)}
-        if not wanted:
-            return {}
-        found = yield self._statements.states(job_ids=numbers(sorted(wanted)))
-        return {job_id: State(state) for job_id, state in found}

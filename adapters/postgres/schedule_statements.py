@@ -4,6 +4,7 @@ By then the transaction owns an xid, so that positions it takes can't be overtak
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -182,7 +183,16 @@ _SQL = {
     "asked": _ASKED,
     "ledger": _LEDGER,
 }
-_MOMENTS = ("now", "at", "before", "created_at")
+_KINDS: Mapping[str, TypeEngine[Any]] = {
+    "limit": Integer(),
+    **dict.fromkeys(("now", "at", "before", "created_at"), MOMENT),
+}
+_OF_ONE_ROW: Mapping[str, TypeEngine[Any]] = {
+    "version": Integer(),
+    "last_job": BigInteger(),
+    **dict.fromkeys(("next_fire_at", "paused_at", "waiting"), MOMENT),
+    "waiting_cancels": Boolean(),
+}
 
 
 @cache
@@ -196,20 +206,18 @@ def schedule_statements(schema: str) -> ScheduleStatements:
     }
     return ScheduleStatements(
         **{
-            name: _statement(
-                sql.format(**parts), one_row=name in ("insert", "update"), writes=name not in _READS
+            name: statement(
+                sql.format(**parts),
+                {**_KINDS, **_OF_ONE_ROW} if name in ("insert", "update") else _KINDS,
+                writes=name not in _READS,
             )
             for name, sql in _SQL.items()
         }
     )
 
 
-def _statement(sql: str, *, one_row: bool, writes: bool) -> Statement:
-    kinds: dict[str, TypeEngine[Any]] = {"limit": Integer(), **dict.fromkeys(_MOMENTS, MOMENT)}
-    if one_row:
-        kinds |= {"version": Integer(), "last_job": BigInteger()}
-        kinds |= dict.fromkeys(("next_fire_at", "paused_at", "waiting"), MOMENT)
-        kinds["waiting_cancels"] = Boolean()
+def statement(sql: str, kinds: Mapping[str, TypeEngine[Any]], *, writes: bool) -> Statement:
+    """Return a statement whose parameters are of these kinds, all others texts."""
     used = set(re.findall(r"(?<![\\:\w]):(\w+)", sql))
     return Statement(
         text(sql).bindparams(*(bindparam(name, type_=kinds.get(name, Text())) for name in used)),

@@ -15,6 +15,7 @@ from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
 from . import schedule_rows as rows
 from .arrays import numbers, texts
+from .backfill_plan import all_ended
 from .database import Database
 from .firing_plan import Settlement, settle
 from .ledger_plan import NOTHING, Past, past
@@ -136,6 +137,7 @@ class PostgresScheduleStore:
                 outcome=texts([Outcome.SKIPPED.value]),
                 reason=texts([Reason.EDITED.value]),
             )
+        yield from all_ended(self._schema, name, origin, at)
         yield self._statements.delete(name=name)
 
     def _apply(

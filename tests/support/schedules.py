@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from fencepost.adapters.postgres.backfill_store import PostgresBackfillStore
 from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.firing_store import PostgresFiringStore
 from fencepost.adapters.postgres.job_reader import PostgresJobReader
@@ -59,6 +60,7 @@ class Plane:
     database: Database
     schedules: PostgresScheduleStore = field(init=False)
     firings: PostgresFiringStore = field(init=False)
+    backfills: PostgresBackfillStore = field(init=False)
     reader: PostgresJobReader = field(init=False)
     jobs: PostgresJobStore = field(init=False)
 
@@ -66,6 +68,7 @@ class Plane:
         """Bring the ports."""
         self.schedules = PostgresScheduleStore(self.database)
         self.firings = PostgresFiringStore(self.database)
+        self.backfills = PostgresBackfillStore(self.database)
         self.reader = PostgresJobReader(self.database)
         self.jobs = PostgresJobStore(self.database, full_scans=1)
 

@@ -1,4 +1,4 @@
--- Schedules, and the ledger of what was decided about each of their fire times.
+-- Schedules, the ledger of what was decided about each of their fire times, and backfills.
 
 ALTER TABLE {schema}.jobs ADD COLUMN scheduled_for timestamptz
     CHECK (scheduled_for >= '1970-01-01 00:00:00+00' AND scheduled_for < '10000-01-01 00:00:00+00');
@@ -43,3 +43,32 @@ CREATE TABLE {schema}.firings (
     CHECK ((count = 1) = (until = fire_at)),
     CHECK (until >= fire_at)
 );
+
+-- Ranges of the past whose fire times are decided once more, as somebody asked; they outlive their schedule, too.
+CREATE TABLE {schema}.backfills (
+    backfill_id text PRIMARY KEY,                     -- the origin of its firings
+    schedule text NOT NULL,
+    timing jsonb NOT NULL,                            -- the schedule's when it was asked for
+    from_at timestamptz NOT NULL,
+    to_at timestamptz NOT NULL,
+    priority smallint CHECK (priority BETWEEN 0 AND 9),
+    overlap text NOT NULL CHECK (overlap IN ('allow', 'skip', 'queue_one')),
+    total integer NOT NULL CHECK (total >= 0),
+    decided integer NOT NULL DEFAULT 0,
+    fired integer NOT NULL DEFAULT 0,
+    next_at timestamptz,                              -- the first fire time without a decision
+    requested_at timestamptz NOT NULL,
+    actor text NOT NULL,
+    request_id text NOT NULL,
+    reason text,
+    ended_at timestamptz,
+    ending text CHECK (ending IN ('done', 'stopped', 'deleted')),
+    CHECK (from_at <= to_at),
+    CHECK (next_at BETWEEN from_at AND to_at),
+    CHECK (fired BETWEEN 0 AND decided),
+    CHECK ((next_at IS NULL) = (ending IS NOT NULL)),
+    CHECK ((ended_at IS NULL) = (ending IS NULL)),
+    CHECK (from_at >= '1970-01-01 00:00:00+00' AND to_at < '10000-01-01 00:00:00+00')
+);
+CREATE INDEX backfills_undone ON {schema}.backfills (requested_at, backfill_id) WHERE next_at IS NOT NULL;
+CREATE INDEX backfills_of_schedule ON {schema}.backfills (schedule, requested_at DESC);

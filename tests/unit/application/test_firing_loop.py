@@ -24,6 +24,8 @@ class Store:
     answers: list[Fired | Exception] = field(factory=list)
     asked: list[float] = field(factory=list)
     released: int = 0
+    backfills: int = 0
+    advanced: list[int] = field(factory=list)
 
     async def fire(self, limit: int) -> Fired:
         """Give the next answer."""
@@ -38,6 +40,14 @@ class Store:
         """Nothing waits."""
         self.released += 1
         return Fired(schedules=0, full=False, next_in=None)
+
+    async def advance(self, limit: int) -> Fired:
+        """Give the next answer about backfills."""
+        assert limit == LIMIT
+        self.advanced.append(len(self.asked))
+        full = self.backfills > 0
+        self.backfills -= full
+        return Fired(schedules=int(full), full=full, next_in=None)
 
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
         """Nobody triggers here."""
@@ -76,10 +86,10 @@ async def scene() -> AsyncIterator[Callable[..., Scene]]:
     """Start a loop over the given answers; it is stopped at the end."""
     started: list[Scene] = []
 
-    def start(*answers: Fired | Exception) -> Scene:
+    def start(*answers: Fired | Exception, backfills: int = 0) -> Scene:
         time, wakeups = MovedTime(), Wakeups()
-        store = Store(time, list(answers))
-        loop = FiringLoop(store, wakeups, time, lambda: 0.5)
+        store = Store(time, list(answers), backfills=backfills)
+        loop = FiringLoop(store, store, wakeups, time, lambda: 0.5)
         started.append(Scene(time, store, wakeups, loop, asyncio.ensure_future(loop.run())))
         return started[-1]
 
@@ -104,6 +114,13 @@ async def test_it_asks_again_while_more_may_be_due(scene: Callable[..., Scene]) 
     one = scene(answer(full=True), answer(full=True), answer())
     await settle()
     assert (one.store.asked, one.store.released) == ([0.0, 0.0, 0.0], 1)
+
+
+async def test_a_backfill_goes_on_between_looks_at_the_clocks_firings(scene: Callable[..., Scene]) -> None:
+    """One batch each time, without a pause as long as there may be more."""
+    one = scene(answer(next_in=0.5), backfills=2)
+    await one.time.advance(0)
+    assert (one.store.asked, one.store.advanced) == ([0.0, 0.0, 0.0], [1, 2, 3])
 
 
 async def test_it_sleeps_exactly_until_the_next_fire_time(scene: Callable[..., Scene]) -> None:

@@ -1,4 +1,4 @@
-"""Make the tables of schedules and their firings."""
+"""Make the tables of schedules, their firings and their backfills."""
 
 from alembic import context
 

@@ -1,0 +1,125 @@
+"""Backfills as people ask for them and schedulers carry them out: decided in Python, written in one transaction."""
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from ...application.ports.schedule_store import Fired
+from ...domain.backfill import Backfill, Ending, Step, Wanted, decide_next, requested, size
+from ...domain.commands import Origin
+from ...domain.errors import BackfillNotFound, KeyConflict, ScheduleNotFound
+from ...domain.firing import Decided
+from ...domain.firing_jobs import operation_origin, unfinished
+from ...domain.schedule import Overlap, Schedule
+from ...domain.vocabulary import Verdict
+from . import backfill_rows as rows
+from . import schedule_rows
+from .backfill_plan import begun, ended_early, moved
+from .backfill_statements import backfill_statements
+from .database import Database
+from .firing_plan import Settlement, settle, settle_apart
+from .locking import clock
+from .query import Plan
+from .rousing import rouse
+from .schedule_jobs import job_states
+from .schedule_plan import locked
+from .schedule_statements import schedule_statements
+from .schedule_waking import wake_schedulers
+
+
+class PostgresBackfillStore:
+    """Implements the ports ``BackfillStore`` and ``BackfillRounds``."""
+
+    def __init__(self, database: Database) -> None:
+        """Work on this database; each call is one transaction."""
+        self._database, self._schema = database, database.schema
+        self._statements = backfill_statements(database.schema)
+
+    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
+        """Ask for a backfill, once for each request id of ``origin``; raises as the port says."""
+        backfill = await self._database.run(lambda: self._request(name, wanted, origin))
+        await wake_schedulers(self._database)
+        return backfill
+
+    async def size(self, name: str, wanted: Wanted) -> int:
+        """Return how many fire times would be decided; raises ScheduleNotFound, InvalidInput."""
+        return await self._database.run(lambda: self._size(name, wanted))
+
+    async def stop(self, backfill_id: str, origin: Origin) -> Verdict:
+        """Decide no further fire times; raises BackfillNotFound."""
+        return await self._database.run(lambda: self._stop(backfill_id, origin))
+
+    async def list(self, name: str, *, limit: int = 100) -> Sequence[Backfill]:
+        """Return the backfills of a schedule, newest first."""
+        found = await self._database.execute(self._statements.of_schedule(name=name, limit=limit))
+        return [rows.backfill(row) for row in found]
+
+    async def advance(self, limit: int) -> Fired:
+        """Decide the next fire times of one backfill, for so many jobs at most."""
+        fired, queues = await self._database.run(lambda: self._advance(limit))
+        await rouse(self._database, queues)
+        return fired
+
+    def _request(self, name: str, wanted: Wanted, origin: Origin) -> Plan[Backfill]:
+        schedule = yield from locked(self._schema, name)
+        backfill_id = operation_origin("backfill", f"{name}\n{origin.request_id or ''}")
+        if found := (yield self._statements.get(backfill_id=backfill_id)):
+            return _same(rows.backfill(found[0]), wanted)
+        at = yield from clock(self._database.moment())
+        backfill = requested(backfill_id, schedule, wanted, origin, at)
+        yield from begun(self._schema, backfill)
+        return backfill
+
+    def _size(self, name: str, wanted: Wanted) -> Plan[int]:
+        found = yield schedule_statements(self._schema).get(name=name)
+        if not found:
+            raise ScheduleNotFound(f"there is no schedule {name}")
+        at = yield from clock(self._database.moment())
+        return size(schedule_rows.schedule(found[0]).definition.timing, wanted, at)
+
+    def _stop(self, backfill_id: str, origin: Origin) -> Plan[Verdict]:
+        found = yield self._statements.get(backfill_id=backfill_id)
+        if not found:
+            raise BackfillNotFound(f"there is no backfill {backfill_id}")
+        yield schedule_statements(self._schema).lock(name=rows.backfill(found[0]).schedule)
+        [row] = yield self._statements.lock(backfill_id=backfill_id)
+        backfill = rows.backfill(row)
+        if backfill.next_at is None:
+            return Verdict.ALREADY_APPLIED
+        at = yield from clock(self._database.moment())
+        yield from ended_early(self._schema, backfill, Ending.STOPPED, origin, at)
+        return Verdict.ACCEPTED
+
+    def _advance(self, limit: int) -> Plan[tuple[Fired, set[str]]]:
+        found = yield self._statements.next()
+        if not found:
+            return Fired(schedules=0, full=False, next_in=None), set()
+        backfill = rows.backfill(found[0][: rows.WIDTH])
+        schedule = schedule_rows.schedule(found[0][rows.WIDTH :])
+        at = yield from clock(self._database.moment())
+        apart = backfill.wanted.overlap is Overlap.ALLOW
+        known = schedule if apart else unfinished(schedule, (yield from job_states(self._schema, [schedule])))
+        step = decide_next(backfill, known, at, busy=bool(known.open_jobs), most=limit)
+        if step.backfill == backfill:
+            return Fired(schedules=1, full=False, next_in=None), set()
+        write = settle_apart if apart else settle
+        yield from write(self._schema, [_settlement(known, step)], at, self._database.moment())
+        yield from moved(self._schema, step.backfill)
+        return Fired(schedules=1, full=True, next_in=None), {known.definition.template.queue}
+
+
+def _settlement(schedule: Schedule, step: Step) -> Settlement:
+    """Return what is written of a step: the schedule stands where it stood, its jobs have the priority wanted."""
+    decided = Decided(firings=step.firings, next_fire_at=schedule.next_fire_at, waiting=schedule.waiting)
+    priority = step.backfill.wanted.priority
+    if priority is None:
+        return Settlement(schedule, decided)
+    definition = schedule.definition
+    template = evolve(definition.template, priority=priority)
+    return Settlement(evolve(schedule, definition=evolve(definition, template=template)), decided)
+
+
+def _same(there: Backfill, wanted: Wanted) -> Backfill:
+    if there.wanted != wanted:
+        raise KeyConflict(f"this request id has asked for another backfill of schedule {there.schedule}")
+    return there
