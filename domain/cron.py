@@ -7,7 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from .cron_days import Calendar, searches
-from .cron_fields import canonical, read_fields
+from .cron_fields import canonical, read_fields, spaced
 from .cron_words import sentence
 from .errors import InvalidInput
 from .wall_clock import DAY, END, Dst, Stretch, at_minute, minute_after, stretch_at
@@ -19,7 +19,7 @@ class Cron:
     def __init__(self, expression: str, zone: ZoneInfo, dst: Dst) -> None:
         """Read plain ASCII text; raises InvalidInput for what the grammar refuses and for dates that never come."""
         self.expression = canonical(expression)
-        self._fields = read_fields(self.expression)
+        self._fields = read_fields(spaced(expression))
         self._zone = zone
         self._dst = dst
         self._fixed = dst is Dst.VIXIE and not self._fields.real_time

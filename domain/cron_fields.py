@@ -4,7 +4,7 @@ import re
 
 from attrs import frozen
 
-from .cron_items import DAY_OF_MONTH, HOUR, MINUTE, MONTH, WEEKDAY, FieldKind, number, numbers, refuse
+from .cron_items import DAY_OF_MONTH, HOUR, MINUTE, MONTH, WEEKDAY, FieldKind, number, numbers, refuse, whole
 from .errors import InvalidInput
 
 _ALIASES = {
@@ -16,6 +16,7 @@ _ALIASES = {
 }
 _SAME = {"@annually": "@yearly", "@midnight": "@daily"}
 _FIVE = "must have five fields: minute, hour, day-of-month, month, weekday"
+_LEADING_ZEROS = re.compile("(?<![0-9])0+(?=[0-9])")
 _LAST = frozenset({"L", "l"})
 _NTH = re.compile(r"[0-9A-Za-z]+#[0-9]+")
 _WEEKS = 5
@@ -44,7 +45,13 @@ class Fields:
 
 
 def canonical(text: str) -> str:
-    """Return the text of an expression as it is stored: one space between fields, aliases by their usual names."""
+    """Return the text of an expression as it is stored: numbers without leading zeros, names in capitals."""
+    text = spaced(text)
+    return text if text.startswith("@") else _LEADING_ZEROS.sub("", text.upper())
+
+
+def spaced(text: str) -> str:
+    """Return the text of an expression with one space between fields, aliases by their usual names."""
     text = " ".join(text.split())
     if not text.startswith("@"):
         return text
@@ -53,7 +60,7 @@ def canonical(text: str) -> str:
 
 
 def read_fields(text: str) -> Fields:
-    """Return what a canonical expression names; raises InvalidInput, saying what to write instead."""
+    """Return what a spaced expression names; raises InvalidInput, saying what to write instead."""
     texts = _expanded(text).split(" ")
     if len(texts) != 5:
         raise InvalidInput("cron", _FIVE + _WRONG_COUNT.get(len(texts), ""))
@@ -101,8 +108,8 @@ def _union(kind: FieldKind, items: list[str]) -> frozenset[int]:
 def _nth_weekday(item: str) -> tuple[int, int]:
     day, _, count = item.partition("#")
     weekday = number(WEEKDAY, item, day)
-    if not 1 <= int(count) <= _WEEKS:
+    if not 1 <= whole(count) <= _WEEKS:
         refuse(
             WEEKDAY, item, f"a month has at most {_WEEKS} of a weekday: write `{day}#1` to `{day}#{_WEEKS}`"
         )
-    return weekday % 7, int(count)
+    return weekday % 7, whole(count)

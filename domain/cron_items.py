@@ -9,6 +9,7 @@ from .errors import InvalidInput
 
 _INTERVAL_MAX_MINUTES = 366 * 24 * 60
 _SHOWN = 20
+_WHOLE = re.compile("[0-9]{1,6}")
 
 
 @frozen
@@ -82,9 +83,14 @@ def _check_elsewhere(kind: FieldKind, item: str) -> None:
             refuse(kind, item, rule)
 
 
+def whole(text: str) -> int:
+    """Return a whole number of at most six digits, -1 for anything else: who writes more of them means something else."""
+    return int(text) if _WHOLE.fullmatch(text) else -1
+
+
 def number(kind: FieldKind, item: str, text: str) -> int:
     """Return the number that digits or a name stand for; raises InvalidInput out of the field's bounds."""
-    found = int(text) if text.isdigit() else kind.names.get(text.upper(), -1)
+    found = kind.names.get(text.upper(), whole(text))
     if not kind.low <= found <= kind.high:
         names = list(kind.names)
         named = f" or a name from {names[0]} to {names[-1]}" if names else ""
@@ -107,7 +113,7 @@ def _bounds(kind: FieldKind, item: str, body: str, slash: str) -> tuple[int, int
 
 
 def _step(kind: FieldKind, item: str, body: str, digits: str) -> int:
-    step = int(digits) if digits.isdigit() else 0
+    step = whole(digits)
     if 1 <= step <= kind.size:
         return step
     minutes = step * _MINUTES.get(kind.unit, 0)

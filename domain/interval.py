@@ -22,6 +22,7 @@ _UNITS = {
     "millisecond": timedelta(milliseconds=1),
     "microsecond": timedelta(microseconds=1),
 }
+_SHORT = {"day": "d", "hour": "h", "minute": "m", "second": "s", "millisecond": "ms"}
 
 
 @frozen
@@ -67,11 +68,22 @@ def interval(text: str, starts_at: datetime | None) -> Interval:
         raise InvalidInput("cron", "must be `every` and a duration from 1s to 366d")
     if starts_at is None:
         raise InvalidInput("cron", "is counted from the schedule's start: write starts_at beside it")
-    return Interval(f"{_WORD} {written}", length, check_moment("starts_at", starts_at).astimezone(UTC))
+    return Interval(f"{_WORD} {_written(length)}", length, check_moment("starts_at", starts_at).astimezone(UTC))
+
+
+def _written(length: timedelta) -> str:
+    """Return the length as it is stored: the same text for lengths that are the same, however they were written."""
+    count, unit = _counted(length)
+    return f"{count}{_SHORT[unit]}" if unit in _SHORT else f"{count / 1_000:.3f}ms"
 
 
 def _spelled(length: timedelta) -> str:
+    """Return the length in words."""
+    count, unit = _counted(length)
+    return unit if count == 1 else f"{count} {unit}s"
+
+
+def _counted(length: timedelta) -> tuple[int, str]:
     """Return the length in the largest unit that it is a whole number of."""
     unit, size = next((unit, size) for unit, size in _UNITS.items() if not length % size)
-    count = length // size
-    return unit if count == 1 else f"{count} {unit}s"
+    return length // size, unit

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import islice
 
 from attrs import evolve, field, frozen
 
@@ -141,6 +142,14 @@ def fire_times(timing: Timing, after: datetime) -> Iterator[datetime]:
         if timing.ends_at is not None and found > timing.ends_at:
             return
         yield found
+
+
+def coming(schedule: Schedule, number: int) -> list[datetime]:
+    """Return so many of the next fire times that are not decided yet: none while the schedule is paused."""
+    first = schedule.next_fire_at
+    if first is None:
+        return []
+    return [first, *islice(fire_times(schedule.definition.timing, first), number - 1)]
 
 
 def first_fire_time(timing: Timing, after: datetime) -> datetime | None:

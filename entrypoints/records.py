@@ -1,4 +1,4 @@
-"""Jobs, events and queues as records: JSON values under the vocabulary's names.
+"""Jobs, events, queues and schedules as records: JSON values under the vocabulary's names.
 
 Moments are RFC 3339, durations seconds. Payloads and results stand apart: each surface reads their text its own way,
 and lists leave them out.
@@ -11,8 +11,10 @@ from typing import Any
 from ..application.ports.queue_store import Queue
 from ..domain.event import ControlEvent, JobEvent
 from ..domain.facts import instant
-from ..domain.job import Job
+from ..domain.firing import Firing
+from ..domain.job import Job, Specification
 from ..domain.retry import Constant, Delays, RetryPolicy
+from ..domain.schedule import Schedule
 
 Record = dict[str, Any]
 
@@ -111,6 +113,67 @@ def queue_record(queue: Queue) -> Record:
         "pending": queue.pending,
         "due": queue.due,
         "running": queue.running,
+    }
+
+
+def schedule_record(schedule: Schedule) -> Record:
+    """Return a schedule's definition in the form in which it is given, and where it stands; without the payload."""
+    timing, policies = schedule.definition.timing, schedule.definition.policies
+    return {
+        "name": schedule.name,
+        "version": schedule.version,
+        "state": schedule_state(schedule),
+        "cron": timing.cron,
+        "tz": timing.tz,
+        "dst": timing.dst.value,
+        "starts_at": _moment(timing.starts_at),
+        "ends_at": _moment(timing.ends_at),
+        "jitter": _seconds(timing.jitter),
+        "missed": policies.missed.value,
+        "catchup_window": _seconds(policies.catchup_window),
+        "overlap": policies.overlap.value,
+        "pause_on_failure": policies.pause_on_failure,
+        "job": template_record(schedule.definition.template),
+        "created_at": instant(schedule.created_at),
+        "next_fire_at": _moment(schedule.next_fire_at),
+        "paused_at": _moment(schedule.paused_at),
+        "pause_reason": schedule.pause_reason,
+        "waiting": None if schedule.waiting is None else instant(schedule.waiting.fire_at),
+        "open_jobs": list(schedule.open_jobs),
+        "last_job": schedule.last_job,
+    }
+
+
+def schedule_state(schedule: Schedule) -> str:
+    """Return ``active``, ``paused``, or ``over`` for one that never fires again by itself."""
+    if schedule.paused_at is not None:
+        return "paused"
+    return "over" if schedule.next_fire_at is None else "active"
+
+
+def template_record(template: Specification) -> Record:
+    """Return what the jobs of a schedule are like; without the payload."""
+    return {
+        "type": template.type,
+        "queue": template.queue,
+        "priority": template.priority,
+        "max_attempts": template.max_attempts,
+        "timeout": _seconds(template.timeout),
+        "lease": _seconds(template.lease),
+        "retry": retry_record(template.retry),
+    }
+
+
+def firing_record(firing: Firing) -> Record:
+    """Return a row of the ledger: the decision about ``fire_at``, or about ``count`` fire times from there ``until``."""
+    return {
+        "fire_at": instant(firing.fire_at),
+        "until": _moment(firing.until),
+        "count": firing.count,
+        "outcome": firing.outcome.value,
+        "reason": firing.reason.value,
+        "origin": firing.origin,
+        "job_id": firing.job_id,
     }
 
 

@@ -9,7 +9,10 @@ from ...domain.errors import (
     JobNotFound,
     KeyConflict,
     KeyInProgress,
+    ScheduleExists,
+    ScheduleNotFound,
     Unavailable,
+    VersionConflict,
     WrongState,
 )
 from ..schema import CURE, missing
@@ -25,10 +28,13 @@ INTERRUPTED = 130
 _CODES: tuple[tuple[type[Exception], int], ...] = (
     (InvalidInput, USAGE),
     (JobNotFound, NOT_FOUND),
+    (ScheduleNotFound, NOT_FOUND),
     (WrongState, CONFLICT),
     (JobBusy, CONFLICT),
     (KeyConflict, CONFLICT),
     (KeyInProgress, CONFLICT),
+    (ScheduleExists, CONFLICT),
+    (VersionConflict, CONFLICT),
     (Unavailable, UNREACHABLE),
 )
 

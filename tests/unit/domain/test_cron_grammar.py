@@ -156,7 +156,10 @@ def test_a_star_in_minutes_or_hours_means_real_time(text: str, real: bool) -> No
     ("text", "stored"),
     [
         ("30 2 * * *", "30 2 * * *"),
-        ("  30   2 *  * MON-fri ", "30 2 * * MON-fri"),
+        ("  30   2 *  * MON-fri ", "30 2 * * MON-FRI"),
+        ("05 00 01 jan,feb *", "5 0 1 JAN,FEB *"),
+        ("000-030/05 */02 l * sun#01", "0-30/5 */2 L * SUN#1"),
+        ("00,10,007 0 * * *", "0,10,7 0 * * *"),
         ("@daily", "@daily"),
         (" @Daily ", "@daily"),
         ("@midnight", "@daily"),
@@ -168,7 +171,7 @@ def test_a_star_in_minutes_or_hours_means_real_time(text: str, real: bool) -> No
     ],
 )
 def test_an_expression_is_stored_in_one_way(text: str, stored: str) -> None:
-    """Single spaces between fields; aliases in lower case, by the more usual of two names."""
+    """Single spaces, no leading zeros, names in capitals; aliases in lower case, by the more usual of two names."""
     assert canonical(text) == stored
     assert canonical(stored) == stored
     read_fields(stored)

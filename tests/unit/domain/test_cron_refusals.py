@@ -125,6 +125,10 @@ REFUSED: list[tuple[Any, str]] = [
     ("5," * 1_000_000 + "5 * * * *", "256 characters"),
     ("9" * 5_000 + " * * * *", "256 characters"),
     ("9" * 240 + " * * * *", NUMBERS["minute"]),
+    ("0" * 200 + "1 * * * *", NUMBERS["minute"]),
+    ("0000001 * * * *", NUMBERS["minute"]),
+    (f"*/{'0' * 200}5 * * * *", "write a step from 1 to 60"),
+    (f"0 0 * * 1#{'0' * 200}1", "write `1#1` to `1#5`"),
     # dates that never come
     ("0 0 30 2 *", "names dates that never come"),
     ("* * 31 2 *", "names dates that never come"),

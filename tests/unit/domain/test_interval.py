@@ -67,6 +67,28 @@ def test_an_interval_is_stored_in_one_way(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("length", "stored"),
+    [
+        ("1h30m", "90m"),
+        ("5400s", "90m"),
+        ("090m", "90m"),
+        ("1.50h", "90m"),
+        ("60m", "1h"),
+        ("24h", "1d"),
+        ("2w", "14d"),
+        ("1500ms", "1500ms"),
+        ("1000.5ms", "1000.500ms"),
+        ("366d", "366d"),
+    ],
+)
+def test_a_length_is_stored_in_one_way(length: str, stored: str) -> None:
+    """In the largest unit that fits; what is stored is read as the same length and stays as it is."""
+    first, again = (recurrence(f"every {text}", starts_at=START) for text in (length, stored))
+    assert first == again
+    assert first.expression == f"every {stored}"
+
+
+@pytest.mark.parametrize(
     ("length", "words"),
     [
         ("1s", "Every second"),
