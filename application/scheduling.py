@@ -1,12 +1,12 @@
 """Schedules as people and programs change them: check first, then store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from attrs import frozen
 
 from ..domain.commands import Origin
-from ..domain.errors import InvalidInput, ScheduleNotFound
+from ..domain.errors import InvalidInput, ScheduleNotFound, VersionConflict
 from ..domain.firing import Firing
 from ..domain.schedule import Definition, Overlap, Schedule
 from ..domain.scheduling import check_definition
@@ -44,6 +44,30 @@ class Scheduling:
         """
         _check(name, origin, version)
         return await self._store.edit(name, check_definition(definition), origin, version=version)
+
+    async def amend(
+        self,
+        name: str,
+        amended: Callable[[Definition], Definition],
+        origin: Origin,
+        *,
+        version: int | None = None,
+    ) -> Schedule:
+        """Edit a part of a definition: ``amended`` makes the new one of the one that is there.
+
+        With ``version`` None it is asked anew when somebody else was faster, and nobody's change is lost. Raises as
+        ``edit`` does.
+        """
+        _check(name, origin, version)
+        while True:
+            there = await self.get(name)
+            if version not in (None, there.version):
+                raise VersionConflict(f"schedule {name} has version {there.version}, not {version}")
+            try:
+                return await self.edit(name, amended(there.definition), origin, version=there.version)
+            except VersionConflict:
+                if version is not None:
+                    raise
 
     async def pause(self, name: str, origin: Origin) -> Verdict:
         """Stop firing; the origin's reason is kept. Raises ScheduleNotFound."""

@@ -84,7 +84,7 @@ def _check_elsewhere(kind: FieldKind, item: str) -> None:
 
 
 def whole(text: str) -> int:
-    """Return a whole number of at most six digits, -1 for anything else: who writes more of them means something else."""
+    """Return a whole number of at most six digits, -1 for anything else: more of them are a mistake."""
     return int(text) if _WHOLE.fullmatch(text) else -1
 
 

@@ -68,7 +68,8 @@ def interval(text: str, starts_at: datetime | None) -> Interval:
         raise InvalidInput("cron", "must be `every` and a duration from 1s to 366d")
     if starts_at is None:
         raise InvalidInput("cron", "is counted from the schedule's start: write starts_at beside it")
-    return Interval(f"{_WORD} {_written(length)}", length, check_moment("starts_at", starts_at).astimezone(UTC))
+    start = check_moment("starts_at", starts_at).astimezone(UTC)
+    return Interval(f"{_WORD} {_written(length)}", length, start)
 
 
 def _written(length: timedelta) -> str:

@@ -165,7 +165,7 @@ def template_record(template: Specification) -> Record:
 
 
 def firing_record(firing: Firing) -> Record:
-    """Return a row of the ledger: the decision about ``fire_at``, or about ``count`` fire times from there ``until``."""
+    """Return a row of the ledger: the decision about ``fire_at``, or about ``count`` of them from there ``until``."""
     return {
         "fire_at": instant(firing.fire_at),
         "until": _moment(firing.until),

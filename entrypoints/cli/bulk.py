@@ -1,6 +1,5 @@
 """One operation on several jobs: named ones, or all that match."""
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,11 +9,12 @@ from cyclopts import Parameter
 from ...application.operating import check_operation
 from ...domain.errors import InvalidInput
 from ...domain.vocabulary import Verdict
+from .assent import agreed
 from .exits import CONFLICT, NOT_FOUND, OK
 from .flags import Flags
 from .output import emit_many
 from .session import session
-from .terminal import is_terminal, say
+from .terminal import say
 
 if TYPE_CHECKING:
     from ...application.ports.job_reader import JobFilter, JobReader
@@ -45,13 +45,7 @@ class Assent:
             return False
         if self.yes:
             return True
-        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise InvalidInput(
-                "--yes", "must be given for a bulk operation without a terminal (or --dry-run)"
-            )
-        sys.stderr.write(f"{question} [y/N] ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+        return agreed(question, "must be given for a bulk operation without a terminal (or --dry-run)")
 
 
 ASKING = Assent()

@@ -2,10 +2,10 @@
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ...domain.durations import duration
 from ...domain.errors import InvalidInput
@@ -16,12 +16,20 @@ from ..api.moments import moment as rfc3339
 if TYPE_CHECKING:
     from ...application.ports.event_log import EventLog
 
+T = TypeVar("T")
 SINCE = "must be a duration back from now such as 2h, or a moment such as 2026-01-31T12:00:00Z"
 
 
 def moment(field: str, text: str | None) -> datetime | None:
     """Read a date and time with an offset, as the API does; raises InvalidInput."""
     return None if text is None else rfc3339(field, text)
+
+
+def clearable(name: str, text: str | None, read: Callable[[str, str], T]) -> dict[str, T | None]:
+    """Return a field that ``none`` takes away, and nothing where it is not given; raises InvalidInput."""
+    if text is None:
+        return {}
+    return {name: None if text == "none" else read(name, text)}
 
 
 async def since(field: str, text: str | None, log: "EventLog") -> datetime | None:

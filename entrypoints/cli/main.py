@@ -24,7 +24,7 @@ COMMANDS = (
     (DATA, "jobs:jobs", "Submit, list, show, wait for, cancel, requeue, edit and revoke jobs."),
     (DATA, "dead:dead", "Work through the dead letters."),
     (DATA, "queues:queues", "List, pause and resume queues."),
-    (DATA, "schedules:schedules", "See when cron expressions fire."),
+    (DATA, "schedules:schedules", "Add, list, edit, pause and trigger schedules; see when they fire."),
     (DATA, "audit:audit", "Read the history, and verify it."),
     (DATA, "db:db", "Bring the database's schema up to date."),
     (DATA, "config:config", "Show the settings in force."),

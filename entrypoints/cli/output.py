@@ -13,7 +13,7 @@ from .flags import Output
 from .terminal import is_terminal, printable
 
 Record = Mapping[str, Any]
-LINES = {"traceback"}
+LINES = {"traceback", "next_fire_times", "last_firings"}
 """Fields whose text has lines of its own on a terminal, too."""
 _LEFT_BY_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 

@@ -2,8 +2,17 @@
 
 from cyclopts import App
 
-schedules = App(name="schedules", help="Look at cron schedules.")
-PACKAGE = __name__
-schedules.command(
-    f"{PACKAGE}.preview:preview", name="next", help="Show the next fire times of an expression."
-)
+schedules = App(name="schedules", help="Add, list, edit, pause and trigger schedules; see when they fire.")
+for _name, _path, _text in (
+    ("add", "change:add", "Create a schedule; the same again changes nothing."),
+    ("edit", "change:edit", "Change what is given of a schedule, from the next decision on."),
+    ("list", "look:list_schedules", "List schedules by name."),
+    ("show", "look:show", "Show a schedule, when it fires next and what was decided last."),
+    ("pause", "operate:pause", "Stop firing: paused time is not missed time."),
+    ("resume", "operate:resume", "Fire again, from now on."),
+    ("trigger", "operate:trigger", "Fire now, beside the clock."),
+    ("delete", "operate:delete", "Remove a schedule; its ledger stays."),
+    ("firings", "look:firings", "Show what was decided about each fire time, newest first."),
+    ("next", "preview:preview", "Show the next fire times of an expression."),
+):
+    schedules.command(f"{__name__}.{_path}", name=_name, help=_text)

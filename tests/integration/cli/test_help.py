@@ -35,7 +35,7 @@ from fencepost.entrypoints.cli.main import run
 codes = [run(command) for command in {commands!r}]
 sys.stderr.write(json.dumps([codes, sorted(sys.modules)]))
 """
-GROUPS = ["jobs", "dead", "queues", "audit", "db", "config"]
+GROUPS = ["jobs", "dead", "queues", "schedules", "audit", "db", "config"]
 RUN = ["up", "worker", "scheduler", "api", "bench"]
 
 
@@ -101,7 +101,8 @@ def cheapest(run: Callable[[], None]) -> float:
 
 
 @pytest.mark.parametrize(
-    "command", [*([name] for name in RUN), ["jobs", "list"], ["dead", "requeue"], ["db", "sql"]]
+    "command",
+    [*([name] for name in RUN), ["jobs", "list"], ["dead", "requeue"], ["schedules", "add"], ["db", "sql"]],
 )
 def test_every_command_has_the_common_flags(bare: Commands, command: list[str]) -> None:
     """Where the database is and how data are printed can be said everywhere."""

@@ -1,0 +1,81 @@
+"""`fencepost schedules list`, `show` and `firings`."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ....domain.facts import instant
+from ....domain.schedule import coming
+from ....domain.values import check_integer, check_name
+from ...records import firing_record, schedule_record
+from ..flags import PLAIN, Flags
+from ..inputs import moment
+from ..output import emit_many, emit_one
+from ..session import session
+from ..terminal import say
+from .views import TYPE, for_people, told
+
+COLUMNS = ("name", "cron", "tz", "state", "next_fire_at")
+FIRING_COLUMNS = ("fire_at", "until", "count", "outcome", "reason", "origin", "job_id")
+LIMIT_MOST = 1_000
+LAST = 5
+"""Decisions that ``show`` tells."""
+
+
+async def list_schedules(
+    *,
+    limit: Annotated[int, Parameter(help="At most this many.")] = 100,
+    after: Annotated[str, Parameter(help="Only names behind this one: the next page.")] = "",
+    flags: Flags = PLAIN,
+) -> None:
+    """List schedules by name."""
+    check_integer("limit", limit, 1, LIMIT_MOST)
+    async with session(flags) as container:
+        page = await container.scheduling().list(after=after, limit=limit)
+    emit_many(flags.output, map(schedule_record, page), COLUMNS, TYPE)
+    if len(page) == limit:
+        say(f"there may be more: --after {page[-1].name}")
+
+
+async def show(
+    name: str,
+    /,
+    *,
+    number: Annotated[int, Parameter(name=("-n", "--number"), help="How many of the next fire times.")] = 5,
+    flags: Flags = PLAIN,
+) -> None:
+    """Show a schedule, when it fires next and what was decided last."""
+    check_name("name", name)
+    check_integer("n", number, 1, LIMIT_MOST)
+    async with session(flags) as container:
+        schedule = await container.scheduling().get(name)
+        last = await container.scheduling().firings(name, limit=LAST)
+    record = told(schedule) | {
+        "words": schedule.definition.timing.recurrence.words(),
+        "next_fire_times": [instant(time) for time in coming(schedule, number)],
+        "last_firings": [firing_record(firing) for firing in last],
+    }
+    emit_one(flags.output, record, for_people(record))
+
+
+async def firings(
+    name: str,
+    /,
+    *,
+    before: Annotated[
+        str | None, Parameter(help="Only fire times before this moment: the next page.")
+    ] = None,
+    limit: Annotated[int, Parameter(help="At most this many.")] = 50,
+    flags: Flags = PLAIN,
+) -> None:
+    """Show what was decided about each fire time, newest first; also of a schedule that was deleted."""
+    check_name("name", name)
+    check_integer("limit", limit, 1, LIMIT_MOST)
+    earlier_than = moment("before", before)
+    async with session(flags) as container:
+        page = await container.scheduling().firings(name, before=earlier_than, limit=limit)
+        if not page and before is None:
+            await container.scheduling().get(name)
+    emit_many(flags.output, map(firing_record, page), FIRING_COLUMNS)
+    if len(page) == limit:
+        say(f"there may be more: --before {instant(page[-1].fire_at)}")

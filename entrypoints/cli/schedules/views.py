@@ -1,0 +1,51 @@
+"""What the commands show of schedules."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ....domain.schedule import Schedule
+from ...records import Record, schedule_record
+from ..output import Note
+
+SHOWN = (
+    *("name", "state", "paused_at", "pause_reason", "words", "next_fire_times", "next_fire_at"),
+    *("cron", "tz", "dst", "starts_at", "ends_at", "jitter"),
+    *("missed", "catchup_window", "overlap", "pause_on_failure"),
+    *("type", "payload", "queue", "priority", "max_attempts", "timeout", "lease", "retry"),
+    *("waiting", "open_jobs", "last_job", "last_firings", "created_at", "version"),
+)
+"""What people are shown of a schedule, as far as there is something to show."""
+
+
+def told(schedule: Schedule) -> Record:
+    """Return everything that is true of a schedule now."""
+    record = schedule_record(schedule)
+    payload = schedule.definition.template.payload
+    record["job"]["payload"] = None if payload is None else json.loads(payload)
+    return record
+
+
+def for_people(record: Record) -> Record:
+    """Return a schedule's record as a table shows it: its job's fields beside its own, and only what there is."""
+    told = {**record, **record["job"]}
+    if "next_fire_times" in record:
+        told["next_fire_times"] = "\n".join(record["next_fire_times"])
+        told["next_fire_at"] = None
+        told["last_firings"] = "\n".join(map(decision, record["last_firings"]))
+    shown = {name: told.get(name) for name in SHOWN}
+    return {name: value for name, value in shown.items() if not _absent(value)}
+
+
+def decision(firing: Mapping[str, Any]) -> str:
+    """Return a row of the ledger as one line."""
+    until = f" to {firing['until']} ({firing['count']})" if firing["until"] else ""
+    job = f", job {firing['job_id']}" if firing["job_id"] else ""
+    return f"{firing['fire_at']}{until} {firing['outcome']}: {firing['reason']}{job}"
+
+
+def _absent(value: object) -> bool:
+    return value is None or value is False or value in ("", [])
+
+
+TYPE = Note("type", lambda record: str(record["job"]["type"]))
