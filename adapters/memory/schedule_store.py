@@ -15,6 +15,7 @@ from ...domain.firing import Decided, Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule, Slot
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
+from ...domain.zones import TZ_VERSION
 from .database import MemoryDatabase
 from .settling import decided_slots, found, note, record, settle
 
@@ -119,6 +120,8 @@ class MemoryScheduleStore:
             "version": schedule.version,
             "next_fire_at": None if upcoming is None else instant(upcoming),
         }
+        if upcoming is not None:
+            data["tz_version"] = TZ_VERSION
         if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
             data["definition"] = schedule_facts.describe(schedule.definition)
         self._database.schedules[schedule.name] = schedule

@@ -103,7 +103,7 @@ class PostgresBackfillStore:
         if step.backfill == backfill:
             return Fired(schedules=1, full=False, next_in=None), set()
         write = settle_apart if apart else settle
-        yield from write(self._schema, [_settlement(known, step)], at, self._database.moment())
+        yield from write(self._schema, [_settlement(known, step)], at)
         yield from moved(self._schema, step.backfill)
         return Fired(schedules=1, full=True, next_in=None), {known.definition.template.queue}
 

@@ -41,27 +41,23 @@ class _Row:
         return self.settlement.schedule.name, self.firing.fire_at, self.firing.origin
 
 
-def settle(
-    schema: str, settlements: Sequence[Settlement], at: datetime, now: datetime | None
-) -> Plan[list[Schedule]]:
+def settle(schema: str, settlements: Sequence[Settlement], at: datetime) -> Plan[list[Schedule]]:
     """Write what was decided at ``at``; return the schedules as they stand then, with the jobs they got."""
     rows = yield from _grown(schema, settlements)
-    fired = yield from _recorded(schema, rows, at, now)
+    fired = yield from _recorded(schema, rows, at)
     after = [_standing(settlement, fired) for settlement in settlements]
     yield schedule_statements(schema).stand(**standings(after))
     return after
 
 
-def settle_apart(
-    schema: str, settlements: Sequence[Settlement], at: datetime, now: datetime | None
-) -> Plan[list[Schedule]]:
+def settle_apart(schema: str, settlements: Sequence[Settlement], at: datetime) -> Plan[list[Schedule]]:
     """Write decisions whose jobs are not counted among the schedules': these stand where they stood."""
     rows = [_Row(settlement, one) for settlement in settlements for one in settlement.decided.firings]
-    yield from _recorded(schema, rows, at, now)
+    yield from _recorded(schema, rows, at)
     return [settlement.schedule for settlement in settlements]
 
 
-def _recorded(schema: str, rows: Sequence[_Row], at: datetime, now: datetime | None) -> Plan[list[_Row]]:
+def _recorded(schema: str, rows: Sequence[_Row], at: datetime) -> Plan[list[_Row]]:
     """Write rows of the ledger and the jobs they get; return those with a job, but for slots decided before."""
     statements = schedule_statements(schema)
     rows = yield from _numbered(schema, rows)
@@ -75,7 +71,7 @@ def _recorded(schema: str, rows: Sequence[_Row], at: datetime, now: datetime | N
             submit_statements(schema),
             runs(map(_submission, fired)),
             [row.firing.job_id for row in fired],
-            now,
+            at,
         )
     return fired
 

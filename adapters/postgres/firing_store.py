@@ -87,7 +87,7 @@ class PostgresFiringStore:
             else:
                 decided = decide_due(known, at, busy=bool(known.open_jobs), decided=past.decided)
                 settlements.append(Settlement(known, decided, past.newest))
-        yield from settle(self._schema, settlements, at, self._database.moment())
+        yield from settle(self._schema, settlements, at)
         yield from self._cancel(settlements)
         return settlements
 
@@ -142,7 +142,7 @@ class PostgresFiringStore:
         for schedule in broken:
             settlement = yield from self._pause(schedule, behind.get(schedule.name, NOTHING), at)
             settlements.append(settlement)
-        yield from settle(self._schema, settlements, at, self._database.moment())
+        yield from settle(self._schema, settlements, at)
 
     def _insert(self, free: Sequence[Schedule]) -> Plan[None]:
         """Insert the job of each waiting firing, and write into the ledger which it is."""
@@ -175,7 +175,7 @@ class PostgresFiringStore:
         known = unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         decided = decide_asked(known, Slot(at, asked_by), overlap, busy=bool(known.open_jobs))
         settlement = Settlement(known, decided)
-        [after] = yield from settle(self._schema, [settlement], at, self._database.moment())
+        [after] = yield from settle(self._schema, [settlement], at)
         yield from self._cancel([settlement])
         data = {"fire_at": instant(at), "origin": asked_by, "overlap": overlap.value}
         yield note(self._schema, name, ControlEventName.SCHEDULE_TRIGGERED, origin, at, data)

@@ -13,6 +13,7 @@ from ...domain.firing import Decided, Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
+from ...domain.zones import TZ_VERSION
 from . import schedule_rows as rows
 from .arrays import numbers, texts
 from .backfill_plan import all_ended
@@ -153,15 +154,15 @@ class PostgresScheduleStore:
         after = change.schedule
         if change.firings:
             decided = Decided(firings=change.firings, next_fire_at=None, waiting=before.waiting)
-            yield from settle(
-                self._schema, [Settlement(before, decided, behind.newest)], at, self._database.moment()
-            )
+            yield from settle(self._schema, [Settlement(before, decided, behind.newest)], at)
         yield self._statements.update(**_row(after, rows.WHOLE))
         yield self._note(event, after, origin, at)
         return after
 
     def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Query:
         data: dict[str, Any] = {"version": schedule.version, "next_fire_at": _moment(schedule.next_fire_at)}
+        if schedule.next_fire_at is not None:
+            data["tz_version"] = TZ_VERSION
         if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
             data["definition"] = schedule_facts.describe(schedule.definition)
         return note(self._schema, schedule.name, event, origin, at, data)
