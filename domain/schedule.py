@@ -6,9 +6,11 @@ from enum import StrEnum
 from itertools import islice
 
 from attrs import evolve, field, frozen
+from attrs.converters import optional
 
 from .job import Specification
 from .recurrence import Dst, Recurrence, recurrence
+from .values import in_utc
 
 MISSED_AFTER = timedelta(seconds=10)
 """A fire time decided later than this was missed."""
@@ -46,8 +48,8 @@ class Timing:
     cron: str
     tz: str = "UTC"
     dst: Dst = Dst.VIXIE
-    starts_at: datetime | None = None
-    ends_at: datetime | None = None
+    starts_at: datetime | None = field(default=None, converter=optional(in_utc))
+    ends_at: datetime | None = field(default=None, converter=optional(in_utc))
     jitter: timedelta = timedelta(0)
 
     @property

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from .errors import InvalidInput
@@ -77,6 +77,17 @@ def check_moment(field: str, moment: object) -> datetime:
     if not EARLIEST <= moment <= LATEST:
         raise InvalidInput(field, "must lie between the years 1970 and 9999")
     return moment
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return the same moment in UTC: times of one wall clock are compared by what it shows, also where it is turned.
+
+    What UTC cannot say, and what is no moment, stays as it is, for ``check_moment`` to refuse.
+    """
+    try:
+        return moment if moment.utcoffset() is None else moment.astimezone(UTC)
+    except (AttributeError, OverflowError):
+        return moment
 
 
 def check_duration(
