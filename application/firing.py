@@ -18,7 +18,9 @@ from .rounds import Rounds
 _log = logging.getLogger(__name__)
 
 LIMIT = 100
-"""Schedules in one transaction, or jobs of a backfill."""
+"""Schedules in one transaction."""
+BACKFILLED = 25
+"""Jobs of a backfill in one transaction: what is due by the clock waits no longer than for these."""
 POLL = timedelta(seconds=1)
 """The longest sleep: a hint may be lost, and firings that wait for jobs to end are looked at this often."""
 
@@ -65,7 +67,7 @@ class FiringLoop(Rounds):
         sent = self._time.monotonic()
         fired = await self._emptied(self._store.fire)
         await self._emptied(self._store.release)
-        if (await self._backfills.advance(LIMIT)).full:
+        if (await self._backfills.advance(BACKFILLED)).full:
             return 0.0
         if fired.next_in is None:
             return self._poll

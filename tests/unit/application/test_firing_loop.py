@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from attrs import define, field
 
-from fencepost.application.firing import LIMIT, FiringLoop
+from fencepost.application.firing import BACKFILLED, LIMIT, FiringLoop
 from fencepost.application.ports.schedule_store import Fired
 from fencepost.domain.commands import Origin
 from fencepost.domain.errors import Unavailable
@@ -43,7 +43,7 @@ class Store:
 
     async def advance(self, limit: int) -> Fired:
         """Give the next answer about backfills."""
-        assert limit == LIMIT
+        assert limit == BACKFILLED
         self.advanced.append(len(self.asked))
         full = self.backfills > 0
         self.backfills -= full
