@@ -3,6 +3,7 @@
 import sys
 
 from ...domain.errors import (
+    BackfillNotFound,
     FencepostError,
     InvalidInput,
     JobBusy,
@@ -29,6 +30,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (InvalidInput, USAGE),
     (JobNotFound, NOT_FOUND),
     (ScheduleNotFound, NOT_FOUND),
+    (BackfillNotFound, NOT_FOUND),
     (WrongState, CONFLICT),
     (JobBusy, CONFLICT),
     (KeyConflict, CONFLICT),

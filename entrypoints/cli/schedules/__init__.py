@@ -13,6 +13,9 @@ for _name, _path, _text in (
     ("trigger", "operate:trigger", "Fire now, beside the clock."),
     ("delete", "operate:delete", "Remove a schedule; its ledger stays."),
     ("firings", "look:firings", "Show what was decided about each fire time, newest first."),
+    ("backfill", "backfill:backfill", "Fire for each fire time of a range of the past."),
+    ("backfills", "backfill:backfills", "List backfills and how far they are, newest first."),
+    ("stop-backfill", "backfill:stop_backfill", "Decide no further fire times of a backfill."),
     ("next", "preview:preview", "Show the next fire times of an expression."),
 ):
     schedules.command(f"{__name__}.{_path}", name=_name, help=_text)
