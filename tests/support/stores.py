@@ -169,6 +169,22 @@ class Lockstep:
         assert plain(postgres) == plain(memory), f"{self.postgres.name}: {postgres}\nmemory: {memory}"
         return memory
 
+    async def attempt(self, call: Callable[[Stores], Awaitable[T]]) -> T | FencepostError:
+        """Make one call to each, and return the answer or the error that they share."""
+
+        async def caught(stores: Stores) -> T | FencepostError:
+            try:
+                return await call(stores)
+            except FencepostError as error:
+                return error
+
+        memory, postgres = await caught(self.memory), await caught(self.postgres)
+        if isinstance(memory, FencepostError) or isinstance(postgres, FencepostError):
+            assert (type(postgres), str(postgres)) == (type(memory), str(memory))
+        else:
+            assert plain(postgres) == plain(memory), f"{self.postgres.name}: {postgres}\nmemory: {memory}"
+        return memory
+
     async def refused(self, call: Callable[[Stores], Awaitable[Any]]) -> type[FencepostError]:
         """Make a call that each refuses, and return the error they share."""
         raised = []
