@@ -106,9 +106,9 @@ class Scheduling:
     async def firings(
         self, name: str, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[Firing]:
-        """Return the ledger of a name, newest fire time first, those before ``before``; 1,000 at most.
+        """Return the ledger of a name, newest fire time first, those before ``before``: ``limit`` rows, 1 to 1,000.
 
-        The ledger outlives its schedule: none is empty only if no schedule of this name ever fired.
+        A page is longer where that keeps the rows of one fire time together. The ledger outlives its schedule.
         """
         check_name("name", name)
         check_integer("limit", limit, 1, PAGE_MOST)

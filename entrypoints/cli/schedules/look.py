@@ -53,7 +53,7 @@ async def show(
     record = told(schedule) | {
         "words": schedule.definition.timing.recurrence.words(),
         "next_fire_times": [instant(time) for time in coming(schedule, number)],
-        "last_firings": [firing_record(firing) for firing in last],
+        "last_firings": [firing_record(firing) for firing in last[:LAST]],
     }
     emit_one(flags.output, record, for_people(record))
 
@@ -77,5 +77,5 @@ async def firings(
         if not page and before is None:
             await container.scheduling().get(name)
     emit_many(flags.output, map(firing_record, page), FIRING_COLUMNS)
-    if len(page) == limit:
+    if len(page) >= limit:
         say(f"there may be more: --before {instant(page[-1].fire_at)}")
