@@ -6,12 +6,13 @@ from datetime import datetime
 from attrs import frozen
 
 from ..domain.commands import Origin
+from ..domain.declaring import Declared
 from ..domain.errors import InvalidInput, ScheduleNotFound, VersionConflict
 from ..domain.firing import Firing
 from ..domain.schedule import Definition, Overlap, Schedule
 from ..domain.scheduling import check_definition
 from ..domain.submission import check_origin
-from ..domain.values import check_integer, check_moment, check_name
+from ..domain.values import check_integer, check_moment, check_name, check_text
 from ..domain.vocabulary import Verdict
 from .ports.schedule_store import FiringStore, ScheduleReader, ScheduleStore
 
@@ -68,6 +69,17 @@ class Scheduling:
             except VersionConflict:
                 if version is not None:
                     raise
+
+    async def declare(
+        self, name: str, definition: Definition, origin: Origin, *, app: str, force: bool = False
+    ) -> Declared:
+        """Let an app's code say what a schedule is, see ``domain.declaring``; whether it is paused stays as it is.
+
+        Raises ScheduleNotFound when somebody deletes it meanwhile.
+        """
+        _check(name, origin)
+        check_text("app", app)
+        return await self._store.declare(name, check_definition(definition), origin, app=app, force=force)
 
     async def pause(self, name: str, origin: Origin) -> Verdict:
         """Stop firing; the origin's reason is kept. Raises ScheduleNotFound."""

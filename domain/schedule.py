@@ -116,13 +116,21 @@ class Slot:
     cancels: bool = False
 
 
+@frozen
+class Declaration:
+    """What code said last of a schedule: which app, by its import path, and the definition as canonical JSON text."""
+
+    app: str
+    text: str
+
+
 @frozen(kw_only=True)
 class Schedule:
     """A definition and where it stands; ``version`` grows with every change by somebody.
 
     ``next_fire_at`` is the first fire time without a decision, None when there is none any more. ``waiting`` is the
     firing whose job is inserted once ``open_jobs``, its unfinished jobs as far as is known, have ended; ``last_job``
-    is the newest one.
+    is the newest one. ``declared`` is None for a schedule that no code declares.
     """
 
     name: str
@@ -135,6 +143,7 @@ class Schedule:
     waiting: Slot | None = None
     open_jobs: tuple[int, ...] = ()
     last_job: int | None = None
+    declared: Declaration | None = None
 
 
 def fire_times(timing: Timing, after: datetime) -> Iterator[datetime]:

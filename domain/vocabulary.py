@@ -115,6 +115,7 @@ class ControlEventName(_Open):
     SCHEDULE_TRIGGERED = "schedule_triggered"
     SCHEDULE_BACKFILL_STARTED = "schedule_backfill_started"
     SCHEDULE_BACKFILL_ENDED = "schedule_backfill_ended"
+    SCHEDULE_DECLARED = "schedule_declared"
     PAYLOAD_ERASED = "payload_erased"
     JOBS_PRUNED = "jobs_pruned"
 

@@ -18,6 +18,7 @@ from ..adapters.postgres.schedule_wakeups import PostgresScheduleWakeups
 from ..adapters.postgres.submitter import PostgresSubmitter, SyncPostgresSubmitter
 from ..adapters.system.local_time import SystemTime
 from ..application.backfilling import Backfilling
+from ..application.declarations import Syncing
 from ..application.firing import FiringLoop
 from ..application.handlers import Handlers
 from ..application.operating import Operating
@@ -89,6 +90,7 @@ class Container(containers.DeclarativeContainer):
     backfill_store = providers.Singleton(PostgresBackfillStore, database)
     backfilling = providers.Singleton(Backfilling, backfill_store)
     scheduling = providers.Singleton(Scheduling, schedule_store, firing_store, schedule_store)
+    syncing = providers.Singleton(Syncing, scheduling, schedule_store)
     firing_loop = providers.Singleton(
         FiringLoop,
         firing_store,

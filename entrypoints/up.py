@@ -22,11 +22,15 @@ API_LOOK = 0.05
 
 @frozen(kw_only=True)
 class Plan:
-    """What to run; ``ready`` is told the API's address and the database's once both answer."""
+    """What to run; ``ready`` is told the API's address and the database's once both answer.
+
+    ``sync`` lets workers bring the schedules that the app declares.
+    """
 
     settings: Settings
     app: str | None
     workers: int
+    sync: bool = True
     ready: Callable[[str, str], None]
 
 
@@ -79,6 +83,8 @@ def _workers(plan: Plan) -> dict[str, Sequence[str]]:
     if plan.settings.queues:
         slots = ",".join(f"{queue}:{number}" for queue, number in plan.settings.queues.items())
         command += ["--queues", slots]
+    if not plan.sync:
+        command.append("--no-sync")
     return workers(plan.workers, command)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from ..application.worker.runtime import Worker
+from .declared import Sync
 from .loops import calm_the_collector, loop_factory
 from .startup import Start, ready
 from .stopping import LEAVE_WITHIN, StopRequests, leave_within, stop_requests
@@ -12,23 +13,25 @@ from .worker_container import WorkerContainer, worker_closed
 _log = logging.getLogger(__name__)
 
 
-def run_worker(container: WorkerContainer) -> int:
-    """Run until told to stop: exit code 0, or 1 when told twice.
+def run_worker(container: WorkerContainer, sync: Sync | None = None) -> int:
+    """Run until told to stop: exit code 0, or 1 when told twice. Schedules are brought before the first claim.
 
     Raises MigrationsPending, InvalidInput for settings no worker can have, and what broke the worker.
     """
     container.worker_settings()
     calm_the_collector()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        code = runner.run(_serve(container))
+        code = runner.run(_serve(container, sync))
         leave_within(LEAVE_WITHIN, code)
     return code
 
 
-async def _serve(container: WorkerContainer) -> int:
+async def _serve(container: WorkerContainer, sync: Sync | None) -> int:
     with stop_requests() as requests:
         if await ready(container, requests.stopping) is Start.STOPPED:
             return 0
+        if sync is not None:
+            await sync.at_start(container, requests.stopping)
         settings, worker = container.worker_settings(), container.worker()
         _warn_of_idle_handlers(container)
         _log.info("worker started", extra={"worker": settings.worker, "queues": dict(settings.queues)})

@@ -6,9 +6,10 @@ from typing import Any
 
 from attrs import evolve
 
+from ...domain import declaring, schedule_facts
 from ...domain import schedule_changes as changes
-from ...domain import schedule_facts
 from ...domain.commands import Origin
+from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, Outcome, Reason
@@ -36,6 +37,15 @@ class MemoryScheduleStore:
         with self._database.transaction():
             names = sorted(name for name in self._database.schedules if name > after)
             return [self._database.schedules[name] for name in names[:limit]]
+
+    async def declared(self, app: str, names: Sequence[str]) -> Sequence[Schedule]:
+        """Return the schedules that an app declares and those of these names, by name."""
+        with self._database.transaction():
+            return [
+                one
+                for name, one in sorted(self._database.schedules.items())
+                if name in names or (one.declared is not None and one.declared.app == app)
+            ]
 
     async def firings(
         self, name: str, *, before: datetime | None = None, limit: int = 100
@@ -70,6 +80,22 @@ class MemoryScheduleStore:
                 return schedule
             change = changes.edited(schedule, definition, now, decided_slots(self._database, name))
             return self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, now)
+
+    async def declare(
+        self, name: str, definition: Definition, origin: Origin, *, app: str, force: bool = False
+    ) -> Declared:
+        """Do what ``domain.declaring.judged`` says; raises InvalidInput."""
+        with self._database.transaction() as now:
+            there = self._database.schedules.get(name)
+            answer = declaring.judged(name, there, app, definition, force=force)
+            if there is None:
+                new = declaring.newly_declared(name, app, definition, now)
+                self._write(Name.SCHEDULE_CREATED, new, origin, now)
+            elif answer.action in declaring.EVENTS:
+                decided = decided_slots(self._database, name)
+                change = declaring.redeclared(there, app, definition, answer, now, decided)
+                self._apply(declaring.EVENTS[answer.action], there, change, origin, now)
+            return answer
 
     async def pause(self, name: str, origin: Origin) -> Verdict:
         """Stop firing; raises ScheduleNotFound."""
@@ -124,6 +150,8 @@ class MemoryScheduleStore:
             data["tz_version"] = TZ_VERSION
         if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
             data["definition"] = schedule_facts.describe(schedule.definition)
+        if schedule.declared is not None:
+            data["declared_by"] = schedule.declared.app
         self._database.schedules[schedule.name] = schedule
         note(self._database, schedule.name, event, origin, now, data)
         self._database.ring()

@@ -7,22 +7,24 @@ import msgspec
 
 from ...domain import schedule_facts
 from ...domain.firing import Firing, Outcome, Reason
-from ...domain.schedule import Schedule, Slot
+from ...domain.schedule import Declaration, Schedule, Slot
 from .arrays import numbers
 from .query import Row
 
 SCHEDULE = (
     "s.name, s.version, CAST(s.definition AS text), CAST(s.payload AS text), s.created_at, s.next_fire_at, "
-    "s.paused_at, s.pause_reason, s.waiting, s.waiting_origin, s.waiting_cancels, s.open_jobs, s.last_job"
+    "s.paused_at, s.pause_reason, s.waiting, s.waiting_origin, s.waiting_cancels, s.open_jobs, s.last_job, "
+    "s.declared_by, CAST(s.declared AS text)"
 )
 """The columns that ``schedule`` takes, of a row called s."""
 FIRING = "f.fire_at, f.origin, f.outcome, f.reason, f.until, f.count, f.job_id"
 """The columns that ``firing`` takes, of a row called f."""
-NEW = ("name", "version", "definition", "payload", "created_at", "next_fire_at")
+NEW = ("name", "version", "definition", "payload", "created_at", "next_fire_at", "declared_by", "declared")
 """What is written of a new schedule."""
 WHOLE = (
     *("name", "version", "definition", "payload", "next_fire_at"),
     *("paused_at", "pause_reason", "waiting", "waiting_origin", "waiting_cancels", "open_jobs", "last_job"),
+    *("declared_by", "declared"),
 )
 """What is written of a changed one."""
 
@@ -32,7 +34,7 @@ _decode, _encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
 def schedule(row: Row) -> Schedule:
     """Return the schedule of a row."""
     name, version, definition, payload, created_at, next_fire_at, paused_at, reason, *rest = row
-    waiting, waiting_origin, waiting_cancels, open_jobs, last_job = rest
+    waiting, waiting_origin, waiting_cancels, open_jobs, last_job, declared_by, declared = rest
     return Schedule(
         name=name,
         version=version,
@@ -44,6 +46,7 @@ def schedule(row: Row) -> Schedule:
         waiting=None if waiting is None else Slot(waiting, waiting_origin, waiting_cancels),
         open_jobs=tuple(open_jobs),
         last_job=last_job,
+        declared=None if declared_by is None else Declaration(declared_by, declared),
     )
 
 
@@ -54,6 +57,8 @@ def columns(one: Schedule) -> dict[str, Any]:
         "definition": encoded(schedule_facts.describe(one.definition)),
         "payload": one.definition.template.payload,
         "created_at": one.created_at,
+        "declared_by": None if one.declared is None else one.declared.app,
+        "declared": None if one.declared is None else one.declared.text,
     }
 
 

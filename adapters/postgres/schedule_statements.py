@@ -21,16 +21,25 @@ _CLOCK = "coalesce(CAST(:now AS timestamptz), clock_timestamp())"
 _GET = "SELECT {schedule} FROM {schema}.schedules AS s WHERE s.name = :name"
 _LOCK = _GET + " FOR UPDATE"
 _LIST = "SELECT {schedule} FROM {schema}.schedules AS s WHERE s.name > :after ORDER BY s.name LIMIT :limit"
+_DECLARED = """
+SELECT {schedule} FROM {schema}.schedules AS s
+WHERE s.declared_by = :app OR s.name = ANY (CAST(:names AS text[])) ORDER BY s.name
+"""
 _INSERT = """
-INSERT INTO {schema}.schedules (name, version, definition, payload, created_at, next_fire_at)
-VALUES (:name, :version, CAST(:definition AS jsonb), CAST(:payload AS json), :created_at, :next_fire_at)
+INSERT INTO {schema}.schedules (
+    name, version, definition, payload, created_at, next_fire_at, declared_by, declared
+) VALUES (
+    :name, :version, CAST(:definition AS jsonb), CAST(:payload AS json), :created_at, :next_fire_at,
+    :declared_by, CAST(:declared AS json)
+)
 ON CONFLICT DO NOTHING RETURNING name
 """
 _UPDATE = """
 UPDATE {schema}.schedules SET version = :version, definition = CAST(:definition AS jsonb),
     payload = CAST(:payload AS json), next_fire_at = :next_fire_at, paused_at = :paused_at,
     pause_reason = :pause_reason, waiting = :waiting, waiting_origin = :waiting_origin,
-    waiting_cancels = :waiting_cancels, open_jobs = CAST(:open_jobs AS bigint[]), last_job = :last_job
+    waiting_cancels = :waiting_cancels, open_jobs = CAST(:open_jobs AS bigint[]), last_job = :last_job,
+    declared_by = :declared_by, declared = CAST(:declared AS json)
 WHERE name = :name
 """
 _DELETE = "DELETE FROM {schema}.schedules WHERE name = :name"
@@ -143,6 +152,7 @@ class ScheduleStatements:
     get: Statement
     lock: Statement
     list: Statement
+    declared: Statement
     insert: Statement
     update: Statement
     delete: Statement
@@ -161,11 +171,12 @@ class ScheduleStatements:
     ledger: Statement
 
 
-_READS = frozenset({"get", "list", "next", "states", "newest", "decided", "asked", "ledger"})
+_READS = frozenset({"get", "list", "declared", "next", "states", "newest", "decided", "asked", "ledger"})
 _SQL = {
     "get": _GET,
     "lock": _LOCK,
     "list": _LIST,
+    "declared": _DECLARED,
     "insert": _INSERT,
     "update": _UPDATE,
     "delete": _DELETE,

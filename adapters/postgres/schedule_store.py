@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from ...domain import declaring, schedule_facts
 from ...domain import schedule_changes as changes
-from ...domain import schedule_facts
 from ...domain.commands import Origin
+from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, Outcome, Reason
@@ -47,6 +48,11 @@ class PostgresScheduleStore:
         found = await self._database.execute(self._statements.list(after=after, limit=limit))
         return [rows.schedule(row) for row in found]
 
+    async def declared(self, app: str, names: Sequence[str]) -> Sequence[Schedule]:
+        """Return the schedules that an app declares and those of these names, by name."""
+        found = await self._database.execute(self._statements.declared(app=app, names=texts(names)))
+        return [rows.schedule(row) for row in found]
+
     async def firings(
         self, name: str, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[Firing]:
@@ -64,6 +70,15 @@ class PostgresScheduleStore:
     ) -> Schedule:
         """Replace the definition; raises ScheduleNotFound, VersionConflict unless ``version`` is None or current."""
         return await self._changed(lambda: self._edit(name, definition, origin, version))
+
+    async def declare(
+        self, name: str, definition: Definition, origin: Origin, *, app: str, force: bool = False
+    ) -> Declared:
+        """Do what ``domain.declaring.judged`` says; of several at once, one creates and the others find it there.
+
+        Raises InvalidInput as ``create`` does, ScheduleNotFound when somebody deletes it meanwhile.
+        """
+        return await self._changed(lambda: self._declare(name, definition, origin, app, force))
 
     async def pause(self, name: str, origin: Origin) -> Verdict:
         """Stop firing; raises ScheduleNotFound."""
@@ -104,6 +119,25 @@ class PostgresScheduleStore:
         behind = yield from past(self._schema, schedule, at)
         change = changes.edited(schedule, definition, at, behind.decided)
         return (yield from self._apply(Name.SCHEDULE_EDITED, schedule, change, origin, at, behind))
+
+    def _declare(
+        self, name: str, definition: Definition, origin: Origin, app: str, force: bool
+    ) -> Plan[Declared]:
+        found = yield self._statements.lock(name=name)
+        if not found:
+            at = yield from clock(self._database.moment())
+            new = declaring.newly_declared(name, app, definition, at)
+            if (yield self._statements.insert(**_row(new, rows.NEW))):
+                yield self._note(Name.SCHEDULE_CREATED, new, origin, at)
+                return declaring.judged(name, None, app, definition)
+        there = rows.schedule(found[0]) if found else (yield from locked(self._schema, name))
+        answer = declaring.judged(name, there, app, definition, force=force)
+        if answer.action in declaring.EVENTS:
+            at = yield from clock(self._database.moment())
+            behind = yield from past(self._schema, there, at)
+            change = declaring.redeclared(there, app, definition, answer, at, behind.decided)
+            yield from self._apply(declaring.EVENTS[answer.action], there, change, origin, at, behind)
+        return answer
 
     def _pause(self, name: str, origin: Origin) -> Plan[Verdict]:
         schedule = yield from locked(self._schema, name)
@@ -165,6 +199,8 @@ class PostgresScheduleStore:
             data["tz_version"] = TZ_VERSION
         if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
             data["definition"] = schedule_facts.describe(schedule.definition)
+        if schedule.declared is not None:
+            data["declared_by"] = schedule.declared.app
         return note(self._schema, schedule.name, event, origin, at, data)
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from attrs import frozen
 
 from ...domain.commands import Origin
+from ...domain.declaring import Declared
 from ...domain.firing import Firing
 from ...domain.schedule import Definition, Overlap, Schedule
 from ...domain.vocabulary import Verdict
@@ -41,6 +42,15 @@ class ScheduleStore(Protocol):
         """Replace the definition; a start left open stays where it is, and the same definition changes nothing.
 
         Raises InvalidInput as ``create`` does, ScheduleNotFound, VersionConflict unless ``version`` is None or current.
+        """
+        ...
+
+    async def declare(
+        self, name: str, definition: Definition, origin: Origin, *, app: str, force: bool = False
+    ) -> Declared:
+        """Do what ``domain.declaring.judged`` says; of several at once, one creates and the others find it there.
+
+        Raises InvalidInput as ``create`` does, ScheduleNotFound when somebody deletes it meanwhile.
         """
         ...
 
@@ -82,6 +92,10 @@ class ScheduleReader(Protocol):
 
     async def list(self, *, after: str = "", limit: int = 100) -> Sequence[Schedule]:
         """Return schedules by name."""
+        ...
+
+    async def declared(self, app: str, names: Sequence[str]) -> Sequence[Schedule]:
+        """Return the schedules that an app declares and those of these names, by name."""
         ...
 
     async def firings(

@@ -2,8 +2,8 @@
 
 import getpass
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ...domain.commands import Origin
@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from ..container import Container
 
 
-@asynccontextmanager
-async def session(flags: Flags) -> AsyncIterator["Container"]:
+def session(flags: Flags) -> AbstractAsyncContextManager["Container"]:
     """Connect, and leave nothing open; raises InvalidInput, Unavailable."""
+    return session_where(flags.settings)
+
+
+@asynccontextmanager
+async def session_where(given: Mapping[str, object]) -> AsyncIterator["Container"]:
+    """Do the same for the database that a program names."""
     from ..location import located  # noqa: PLC0415 - loads what --help must not wait for
 
-    settings, dsn = located(flags.settings)
+    settings, dsn = located(given)
     from ..container import assemble, closed, opened  # noqa: PLC0415 - as above
 
     container = assemble(settings, dsn)

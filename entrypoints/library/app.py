@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, Unpack, get_args, overload
 
+from ...application.declarations import Declarations
 from ...application.handlers import ExecutorName, Handler, Handlers
 from ...application.ports.submitter import Submission
 from ...application.signature import signature
@@ -19,6 +20,7 @@ from ..schema import explained
 from .connections import Connections
 from .job_type import JobType
 from .options import TypeOptions, job_fields
+from .schedules import ScheduleOptions, check_fits, defined
 
 if TYPE_CHECKING:
     from ...application.context import Context
@@ -41,7 +43,7 @@ class Fencepost:
 
     def __init__(self, database_url: str | None = None, *, schema: str | None = None) -> None:
         """Remember where the database is."""
-        self.handlers = Handlers()
+        self.handlers, self.schedules = Handlers(), Declarations()
         self._flags: dict[str, object] = {"database_url": database_url, "schema": schema}
         self._connections = Connections(self._flags, self.handlers)
 
@@ -89,6 +91,36 @@ class Fencepost:
         queue = fields.get("queue", "default")
         self.handlers.add(Handler(name, queue, function, runs, job_type.signature.bind))
         return job_type
+
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        job: JobType[...] | SubmitRequest,
+        *,
+        payload: Mapping[str, Any] | None = None,
+        **options: Unpack[ScheduleOptions],
+    ) -> None:
+        """Declare a schedule, which ``fencepost worker`` and ``fencepost schedules sync`` bring to the database.
+
+        ``job`` is a job type of this app, with or without ``options(…)``, whose arguments are ``payload``; or
+        ``job_type.request(…)``, where a type checker sees the arguments. Nothing connects here, but all is checked:
+        raises InvalidInput naming the field and the rule, also for a name that this app declares already.
+        """
+        request = self._template(job, payload)
+        template = self.checked(check_fits(request), self.origin()).command.specification
+        self.schedules.add(name, defined(cron, template, options))
+
+    def _template(
+        self, job: JobType[...] | SubmitRequest, payload: Mapping[str, Any] | None
+    ) -> SubmitRequest:
+        if isinstance(job, JobType) and job.app is self:
+            return job.template({} if payload is None else payload)
+        if not isinstance(job, SubmitRequest) or job.type not in self.handlers.types:
+            raise InvalidInput("job", "must be a job type of this app, or what its `request` returned")
+        if payload is not None:
+            raise InvalidInput("payload", "must not be given: the request has one")
+        return job
 
     async def submit_many(
         self,

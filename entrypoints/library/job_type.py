@@ -51,6 +51,11 @@ class JobType(Generic[P]):
         self._check_call()
         return self._request(args, kwargs)
 
+    def template(self, payload: Mapping[str, Any]) -> SubmitRequest:
+        """Return the job that a schedule makes again and again; raises InvalidInput, also for an option of the call."""
+        self._check_call("must not be given: the schedule makes its jobs itself")
+        return SubmitRequest(type=self.name, payload=self._by_name(payload), **self.fields)
+
     def requests(self, calls: Iterable[Mapping[str, Any]]) -> Sequence[SubmitRequest]:
         """Return a request for each of many calls, given as arguments by name; faster and smaller than one by one.
 
@@ -94,9 +99,9 @@ class JobType(Generic[P]):
     def _submission(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Submission":
         return self.app.checked(self._request(args, kwargs), self._origin())
 
-    def _check_call(self) -> None:
+    def _check_call(self, rule: str = "must be given to submit_many") -> None:
         if self.call and (misplaced := [name for name, value in self.call.items() if value is not None]):
-            raise InvalidInput(misplaced[0], "must be given to submit_many")
+            raise InvalidInput(misplaced[0], rule)
 
     def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> SubmitRequest:
         return SubmitRequest(type=self.name, payload=self._payload(args, kwargs), **self.fields)

@@ -11,6 +11,7 @@ from attrs import define, field
 from fencepost.application.ports.job_reader import JobFilter
 from fencepost.application.ports.job_store import ClaimRequest
 from fencepost.domain.commands import Cancel, ConfirmCancel, Discard, JobError, Report, Requeue, Succeed
+from fencepost.domain.declaring import Action
 from fencepost.domain.event import ControlEvent
 from fencepost.domain.firing import Firing
 from fencepost.domain.job import Job
@@ -72,6 +73,19 @@ class TimePlane:
         """Define it otherwise."""
         wanted = definition(cron, **fields)
         return await self.step(lambda one: one.schedules.edit(name, wanted, USER, version=version))
+
+    async def declare(
+        self, wanted: Definition, app: str = "jobs:app", name: str = NAME, *, force: bool = False
+    ) -> Action:
+        """Let code say what it is."""
+        self.names.add(name)
+        answer = await self.step(lambda one: one.schedules.declare(name, wanted, USER, app=app, force=force))
+        return answer.action
+
+    async def declared(self, app: str, *names: str) -> list[str]:
+        """The names of an app's schedules and of these, as far as they are there."""
+        found = await self.lockstep.both(lambda one: one.schedule_reader.declared(app, names))
+        return [one.name for one in found]
 
     async def pause(self, name: str = NAME) -> Verdict:
         """Stop it."""

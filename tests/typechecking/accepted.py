@@ -65,6 +65,16 @@ async def submits(session: AsyncSession, connection: psycopg.Connection) -> None
     send_welcome.options(retry=Delays([timedelta(seconds=1)]), actor="user:ann", request_id="r", reason="why")
 
 
+def schedules() -> None:
+    """Every way to declare one."""
+    app.schedule("nightly-report", "30 2 * * *", nightly, tz="Europe/Oslo", missed="latest", overlap="skip")
+    app.schedule("welcome", "@daily", send_welcome, payload={"user_id": 42}, jitter="5m", dst="wall")
+    app.schedule("urgent", "every 90m", send_welcome.options(priority=8).request(user_id=42), jitter=30)
+    app.schedule(
+        "bounded", "@hourly", nightly, starts_at=datetime.now(UTC), ends_at=None, catchup_window=None
+    )
+
+
 async def calls(ctx: Context) -> None:
     """A job type stays a function, and can be handed on."""
     await send_welcome(ctx, user_id=1)

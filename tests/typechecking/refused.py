@@ -47,6 +47,16 @@ async def options() -> None:
     app.job(executor="fibre")  # type: ignore[call-overload]  # there is none
 
 
+def schedules() -> None:
+    """Schedules that could not be."""
+    app.schedule("a", "@daily", send.request(user_id="x"))  # type: ignore[arg-type]  # of the wrong type
+    app.schedule("b", "@daily", send.request())  # type: ignore[call-arg]  # missing
+    app.schedule("c", "@daily", send.function)  # type: ignore[arg-type]  # no job type
+    app.schedule("d", "@daily", send, overlap="never")  # type: ignore[arg-type]  # there is none
+    app.schedule("e", "@daily", send, misssed="all")  # type: ignore[call-arg]  # misspelt
+    app.schedule("f", "@daily", send, priority=8)  # type: ignore[call-arg]  # an option of the job type
+
+
 @app.job  # type: ignore[arg-type]  # no context
 def lonely() -> None:
     """Takes nothing."""

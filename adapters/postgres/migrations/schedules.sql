@@ -17,6 +17,9 @@ CREATE TABLE {schema}.schedules (
     waiting_cancels boolean NOT NULL DEFAULT false,   -- whether the jobs it waits for are asked to stop
     open_jobs bigint[] NOT NULL DEFAULT '{{}}',
     last_job bigint,
+    declared_by text,                                 -- the app whose code declares it, and what it said last
+    declared json,                                    -- json, not jsonb: compared as text
+    CHECK ((declared_by IS NULL) = (declared IS NULL)),
     CHECK (paused_at IS NULL OR next_fire_at IS NULL),
     CHECK ((waiting IS NULL) = (waiting_origin IS NULL)),
     CHECK (least(created_at, next_fire_at, paused_at, waiting) >= '1970-01-01 00:00:00+00'),

@@ -11,3 +11,11 @@ Queues = Annotated[
         "each. A name that has a colon takes a number, too."
     ),
 ]
+NoSync = Annotated[
+    bool,
+    Parameter(
+        name="--no-sync", help="Leave schedules that the app declares to `schedules sync`.", negative=""
+    ),
+]
+NO_SYNC = ["--no-sync"]
+"""How a child is told."""

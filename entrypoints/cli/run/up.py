@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from ....domain.errors import InvalidInput
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
-from .parameters import Queues
+from .parameters import NoSync, Queues
 
 
 def up(
@@ -19,6 +19,7 @@ def up(
     queues: Queues = None,
     port: Annotated[str | None, Parameter(help="Port of the HTTP API [8470]; 0 takes a free one.")] = None,
     data_dir: Annotated[str | None, Parameter(help="Folder of the embedded PostgreSQL [.fencepost].")] = None,
+    no_sync: NoSync = False,
     flags: Flags = PLAIN,
 ) -> int:
     """Run everything on an embedded PostgreSQL: API, scheduler, workers.
@@ -44,4 +45,4 @@ def up(
     def greet(api: str, dsn: str) -> None:
         emit_one(flags.output, {"api": api, "database": redacted(dsn)})
 
-    return run_up(Plan(settings=settings, app=app, workers=workers, ready=greet))
+    return run_up(Plan(settings=settings, app=app, workers=workers, sync=not no_sync, ready=greet))

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..flags import PLAIN, Flags
-from .parameters import Queues
+from .parameters import NO_SYNC, NoSync, Queues
 
 
 def worker(  # noqa: PLR0913 - an argument for each flag
@@ -24,14 +24,16 @@ def worker(  # noqa: PLR0913 - an argument for each flag
         str | None, Parameter(help="Period of heartbeats; else a third of the shortest lease held.")
     ] = None,
     build: Annotated[str | None, Parameter(help="The deployed version; kept in events.")] = None,
+    no_sync: NoSync = False,
     flags: Flags = PLAIN,
 ) -> int:
-    """Run the jobs of an app.
+    """Run the jobs of an app; before the first one, bring the schedules that it declares to the database.
 
     SIGTERM or SIGINT: claim no more, let handlers finish within the drain grace, hand back the rest, exit with 0.
     A second one: abort now, exit with 1. With --processes, both go to the supervisor, which tells all of them.
     """
     from ... import logs  # noqa: PLC0415 - --help needs none of it
+    from ...declared import Sync  # noqa: PLC0415
     from ...loading import load_app  # noqa: PLC0415
     from ...location import located  # noqa: PLC0415
     from ...supervisor import run_workers  # noqa: PLC0415
@@ -52,8 +54,8 @@ def worker(  # noqa: PLR0913 - an argument for each flag
     settings, dsn = located(program.overridden(given))
     container = assemble_worker(settings, dsn, program.handlers)
     if settings.processes > 1:
-        return run_workers(container, _command(app, given))
-    return run_worker(container)
+        return run_workers(container, [*_command(app, given), *(NO_SYNC if no_sync else ())])
+    return run_worker(container, None if no_sync else Sync(app, program.schedules))
 
 
 def _command(app: str, given: Mapping[str, object]) -> list[str]:

@@ -16,6 +16,7 @@ for _name, _path, _text in (
     ("backfill", "backfill:backfill", "Fire for each fire time of a range of the past."),
     ("backfills", "backfill:backfills", "List backfills and how far they are, newest first."),
     ("stop-backfill", "backfill:stop_backfill", "Decide no further fire times of a backfill."),
+    ("sync", "sync:sync", "Bring the schedules that an app declares to the database."),
     ("next", "preview:preview", "Show the next fire times of an expression."),
 ):
     schedules.command(f"{__name__}.{_path}", name=_name, help=_text)

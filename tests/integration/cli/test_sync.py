@@ -1,0 +1,144 @@
+"""Schedules that an app declares: `fencepost schedules sync`, and what a worker does when it starts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.commands import Commands
+from support.polling import eventually
+
+PLAIN = """
+from fencepost import Fencepost
+
+app = Fencepost()
+
+@app.job()
+async def report(ctx, user_id: int = 0):
+    return str(ctx.scheduled_for)
+"""
+CREATED = ("audit", "log", "--name", "schedule_created")
+
+
+@pytest.fixture
+def say(fencepost: Commands) -> Callable[..., None]:
+    """Writes the app's code: calls of `app.schedule`, as their arguments."""
+
+    def write(*schedules: str) -> None:
+        lines = [f"app.schedule({arguments})" for arguments in schedules]
+        (fencepost.folder / "crew.py").write_text("\n".join([PLAIN, *lines, ""]))
+
+    return write
+
+
+Say = Callable[..., None]
+
+
+def sync(fencepost: Commands, *flags: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    """Sync as a deployment does; the answers by name."""
+    done = fencepost.run("schedules", "sync", "crew:app", *flags)
+    assert done.returncode == code, done.stderr
+    return {one["name"]: one for one in map(json.loads, done.stdout.splitlines())}
+
+
+def actions(answers: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """What was done about each."""
+    return {name: one["action"] for name, one in answers.items()}
+
+
+def logged(log: Path) -> list[dict[str, Any]]:
+    """What a process has logged."""
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def test_a_sync_tells_what_it_does(fencepost: Commands, say: Say) -> None:
+    """First dry, then in earnest, then once more for nothing."""
+    say("'nightly', '30 2 * * *', report, tz='Europe/Oslo'", "'hourly', '@hourly', report")
+    assert actions(sync(fencepost, "--dry-run")) == {"nightly": "created", "hourly": "created"}
+    assert fencepost.lines(*CREATED) == []
+    assert actions(sync(fencepost)) == {"nightly": "created", "hourly": "created"}
+    [first, _] = fencepost.lines(*CREATED)
+    assert first["actor"].startswith("user:")
+    assert first["reason"] == "declared by crew:app"
+    assert actions(sync(fencepost)) == {"nightly": "unchanged", "hourly": "unchanged"}
+
+
+def test_changed_code_and_code_that_is_gone(fencepost: Commands, say: Say) -> None:
+    """The differences are told; nothing is deleted unless that is asked for."""
+    say("'nightly', '30 2 * * *', report", "'hourly', '@hourly', report")
+    sync(fencepost)
+    say("'nightly', '30 2 * * *', report.options(priority=8), payload={'user_id': 42}")
+    answers = sync(fencepost, "--dry-run")
+    assert actions(answers) == {"nightly": "edited", "hourly": "undeclared"}
+    differences = {one["field"]: (one["schedule"], one["code"]) for one in answers["nightly"]["differences"]}
+    assert differences == {"priority": (5, 8), "payload": ({}, {"user_id": 42})}
+    assert actions(sync(fencepost, "--prune")) == {"nightly": "edited", "hourly": "deleted"}
+    assert actions(sync(fencepost)) == {"nightly": "unchanged"}
+
+
+def test_code_that_does_not_fit_is_one_line_with_its_place(fencepost: Commands, say: Say) -> None:
+    """Before anything connects: exit code 2."""
+    say("'nightly', '30 2 30 2 *', report")
+    done = fencepost.run("schedules", "sync", "crew:app", "--database-url", "postgresql://127.0.0.1:1/x")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "InvalidInput: cron: " in done.stderr
+    assert "crew.py:10" in done.stderr
+
+
+def test_a_worker_syncs_before_it_claims(fencepost: Commands, say: Say) -> None:
+    """What is declared fires, and runs; the worker is the actor."""
+    say("'second', 'every 1s', report")
+    worker = fencepost.start("worker", "crew:app", "--build", "v7")
+    worker.said("worker started")
+    scheduler = fencepost.start("scheduler")
+    done = eventually(lambda: fencepost.lines("jobs", "list", "--state", "succeeded"), within=30)
+    assert done is not None
+    assert done[0]["type"] == "report"
+    assert scheduler.stop() == 0
+    assert worker.stop() == 0
+    records = logged(worker.log)
+    assert [(one["event"], one.get("action")) for one in records[:2]] == [
+        ("schedule second: created", "created"),
+        ("worker started", None),
+    ]
+    [created] = fencepost.lines(*CREATED)
+    assert created["actor"] == records[1]["worker"]
+
+
+def test_a_worker_starts_whatever_becomes_of_its_schedules(fencepost: Commands, say: Say) -> None:
+    """One that can never fire is an error in the log, and the others are there."""
+    say(
+        "'over', '@hourly', report, ends_at=__import__('datetime').datetime(2001, 1, 1).astimezone()",
+        "'hourly', '@hourly', report",
+    )
+    worker = fencepost.start("worker", "crew:app")
+    worker.said("worker started")
+    assert worker.stop() == 0
+    [error] = [one for one in logged(worker.log) if one["level"] == "error"]
+    assert (error["event"], error["schedule"]) == ("schedule over could not be synced", "over")
+    assert error["error"].startswith("ends_at: ")
+    assert [one["subject"] for one in fencepost.lines(*CREATED)] == ["schedule:hourly"]
+
+
+def test_a_worker_can_leave_it_to_the_deployment(fencepost: Commands, say: Say) -> None:
+    """Processes under a supervisor, too."""
+    say("'hourly', '@hourly', report")
+    for flags in ((), ("--processes", "2")):
+        worker = fencepost.start("worker", "crew:app", "--no-sync", *flags)
+        worker.said('"worker started"', times=2 if flags else 1)
+        assert worker.stop() == 0
+    assert fencepost.lines(*CREATED) == []
+
+
+def test_workers_that_start_at_once_create_each_schedule_once(fencepost: Commands, say: Say) -> None:
+    """Two supervisors with three processes each."""
+    say(*(f"'{name}', '@hourly', report" for name in "abc"))
+    crews = [fencepost.start("worker", "crew:app", "--processes", "3") for _ in range(2)]
+    for crew in crews:
+        crew.said('"worker started"', times=3, within=60)
+        assert crew.stop() == 0
+        assert [one for one in logged(crew.log) if one["level"] == "error"] == []
+    subjects = [one["subject"] for one in fencepost.lines(*CREATED)]
+    assert sorted(subjects) == ["schedule:a", "schedule:b", "schedule:c"]
