@@ -1,14 +1,12 @@
 """Backfills as people and programs ask for them: check first, then store."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from attrs import frozen
 
 from ..domain.backfill import Backfill, Wanted, check_wanted
 from ..domain.commands import Origin
 from ..domain.errors import InvalidInput
-from ..domain.schedule import Overlap
 from ..domain.submission import check_origin
 from ..domain.values import check_integer, check_key, check_name
 from ..domain.vocabulary import Verdict
@@ -23,24 +21,14 @@ class Backfilling:
 
     _store: BackfillStore
 
-    async def backfill(
-        self,
-        name: str,
-        from_: datetime,
-        to: datetime,
-        origin: Origin,
-        *,
-        priority: int | None = None,
-        overlap: Overlap = Overlap.ALLOW,
-    ) -> Backfill:
-        """Fire a schedule for each of its fire times from ``from_`` to ``to``, both included, paused or not.
+    async def backfill(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
+        """Fire a schedule for each of its fire times in a range of the past, paused or not.
 
         Schedulers carry it out; it is there once this returns. Asked again with the same request id, which must be
         given, the answer is the same backfill. The range may begin before the schedule does (but intervals are counted
         from there), and must hold no more than 10,000 fire times. Raises ScheduleNotFound, KeyConflict when this
         request id has asked for another backfill of the schedule.
         """
-        wanted = Wanted(from_at=from_, to_at=to, priority=priority, overlap=overlap)
         _check(name, wanted)
         check_origin(origin)
         if not (origin.request_id or "").strip():
@@ -49,9 +37,8 @@ class Backfilling:
             )
         return await self._store.request(name, wanted, origin)
 
-    async def size(self, name: str, from_: datetime, to: datetime) -> int:
-        """Return how many fire times lie in a range that a backfill may have; raises ScheduleNotFound."""
-        wanted = Wanted(from_at=from_, to_at=to)
+    async def size(self, name: str, wanted: Wanted) -> int:
+        """Return how many fire times a backfill would have, without changing anything; raises ScheduleNotFound."""
         _check(name, wanted)
         return await self._store.size(name, wanted)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from ...domain.backfill import Backfill
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.evolve import evolve as applied
 from ...domain.job import Job
@@ -65,6 +66,7 @@ class MemoryDatabase:
         self.schedules: dict[str, Schedule] = {}
         self.ledgers: dict[str, dict[Slot, Entry]] = {}
         """By the name of a schedule, which they outlive."""
+        self.backfills: dict[str, Backfill] = {}
         self.bells: list[Callable[[], None]] = []
         """Of schedulers that sleep until a fire time."""
         self.writes: list[Any] = []

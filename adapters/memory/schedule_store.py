@@ -17,6 +17,7 @@ from ...domain.schedule import Definition, Schedule, Slot
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
 from ...domain.zones import TZ_VERSION
+from .backfill_store import end_all
 from .database import MemoryDatabase
 from .settling import decided_slots, found, note, record, settle
 
@@ -124,6 +125,7 @@ class MemoryScheduleStore:
             self._apply(Name.SCHEDULE_DELETED, schedule, change, origin, now)
             if schedule.waiting is not None:
                 self._skip(name, schedule.waiting)
+            end_all(self._database, name, origin, now)
             del self._database.schedules[name]
 
     def _skip(self, name: str, waiting: Slot) -> None:

@@ -10,7 +10,7 @@ from ...domain.commands import Origin
 from ...domain.decide import enqueue
 from ...domain.errors import ScheduleNotFound, VersionConflict
 from ...domain.event import ControlEvent
-from ...domain.firing import Decided, Firing, Outcome
+from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
 from ...domain.firing_jobs import submit, with_jobs
 from ...domain.ledger import DecidedSlots, Entry, goes_on
 from ...domain.schedule import CRON, Schedule, Slot
@@ -35,14 +35,21 @@ def decided_slots(database: MemoryDatabase, name: str) -> DecidedSlots:
 
 def settle(database: MemoryDatabase, schedule: Schedule, decided: Decided, now: datetime) -> Schedule:
     """Write what was decided, with the jobs that come of it; return the schedule as it stands then."""
-    fresh = _grown(database, schedule, decided.firings)
-    rows = [_with_job(database, schedule, row, now) for row in fresh]
-    for row in rows:
-        record(database, schedule.name, Entry(row, schedule.version))
+    job_ids = recorded(database, schedule, _grown(database, schedule, decided.firings), now)
     moved = evolve(schedule, next_fire_at=decided.next_fire_at, waiting=decided.waiting)
-    after = with_jobs(moved, [row.job_id for row in rows if row.job_id is not None])
+    after = with_jobs(moved, job_ids)
     database.schedules[schedule.name] = after
     return after
+
+
+def recorded(
+    database: MemoryDatabase, schedule: Schedule, firings: Sequence[Firing], now: datetime
+) -> list[int]:
+    """Write rows of the ledger and the jobs that come of them; return which these are."""
+    rows = [_with_job(database, schedule, row, now) for row in firings]
+    for row in rows:
+        record(database, schedule.name, Entry(row, schedule.version))
+    return [row.job_id for row in rows if row.job_id is not None]
 
 
 def record(database: MemoryDatabase, name: str, entry: Entry) -> None:
@@ -51,9 +58,11 @@ def record(database: MemoryDatabase, name: str, entry: Entry) -> None:
     database.ledgers.setdefault(name, {})[slot] = entry
 
 
-def insert_job(database: MemoryDatabase, schedule: Schedule, slot: Slot, now: datetime) -> int:
+def insert_job(
+    database: MemoryDatabase, schedule: Schedule, slot: Slot, now: datetime, *, at_once: bool = False
+) -> int:
     """Insert the job of a firing."""
-    event = enqueue(submit(schedule, slot), database.next_job_id(), now)
+    event = enqueue(submit(schedule, slot, at_once=at_once), database.next_job_id(), now)
     return database.append(event).job_id
 
 
@@ -91,10 +100,10 @@ def _grown(database: MemoryDatabase, schedule: Schedule, firings: Sequence[Firin
 
 
 def _with_job(database: MemoryDatabase, schedule: Schedule, firing: Firing, now: datetime) -> Firing:
-    if firing.outcome is not Outcome.FIRED:
+    if firing.outcome not in AT_ONCE:
         return firing
-    slot = Slot(firing.fire_at, firing.origin)
-    return evolve(firing, job_id=insert_job(database, schedule, slot, now))
+    slot, at_once = Slot(firing.fire_at, firing.origin), firing.outcome is Outcome.BACKFILLED
+    return evolve(firing, job_id=insert_job(database, schedule, slot, now, at_once=at_once))
 
 
 def _of_the_clock(database: MemoryDatabase, name: str) -> list[Entry]:

@@ -1,11 +1,10 @@
 """How backfills begin and end, in the transaction of whatever brings that about: each with its event."""
 
 from datetime import datetime
-from typing import Any
 
+from ...domain import backfill_facts as facts
 from ...domain.backfill import Backfill, Ending, ended
 from ...domain.commands import Origin
-from ...domain.facts import instant
 from ...domain.vocabulary import ControlEventName as Name
 from . import backfill_rows as rows
 from .backfill_statements import backfill_statements
@@ -15,35 +14,25 @@ from .schedule_plan import note
 
 def begun(schema: str, backfill: Backfill) -> Plan[None]:
     """Write a new backfill, which may have ended already."""
-    wanted = backfill.wanted
-    data: dict[str, Any] = {
-        "backfill_id": backfill.backfill_id,
-        "from": instant(wanted.from_at),
-        "to": instant(wanted.to_at),
-        "priority": wanted.priority,
-        "overlap": wanted.overlap.value,
-        "fire_times": backfill.total,
-    }
+    data, at = facts.beginning(backfill), backfill.requested_at
     yield backfill_statements(schema).insert(**rows.columns(backfill))
-    at = backfill.requested_at
     yield note(schema, backfill.schedule, Name.SCHEDULE_BACKFILL_STARTED, backfill.origin, at, data)
     if backfill.ended_at is not None:
-        yield end_note(schema, backfill, backfill.origin, backfill.ended_at)
+        yield _end_note(schema, backfill, facts.finisher(backfill), backfill.ended_at)
 
 
 def moved(schema: str, backfill: Backfill) -> Plan[None]:
-    """Write how far a backfill has come; once all is decided, it ends in the schedule's name."""
+    """Write how far a backfill has come."""
     yield backfill_statements(schema).move(**rows.standing(backfill))
     if backfill.ended_at is not None:
-        origin = Origin(f"schedule:{backfill.schedule}", backfill.origin.request_id)
-        yield end_note(schema, backfill, origin, backfill.ended_at)
+        yield _end_note(schema, backfill, facts.finisher(backfill), backfill.ended_at)
 
 
 def ended_early(schema: str, backfill: Backfill, ending: Ending, origin: Origin, at: datetime) -> Plan[None]:
     """End a backfill that is locked; jobs that it has made stay."""
     over = ended(backfill, ending, at)
     yield backfill_statements(schema).move(**rows.standing(over))
-    yield end_note(schema, over, origin, at)
+    yield _end_note(schema, over, origin, at)
 
 
 def all_ended(schema: str, name: str, origin: Origin, at: datetime) -> Plan[None]:
@@ -53,12 +42,5 @@ def all_ended(schema: str, name: str, origin: Origin, at: datetime) -> Plan[None
         yield from ended_early(schema, rows.backfill(row), Ending.DELETED, origin, at)
 
 
-def end_note(schema: str, backfill: Backfill, origin: Origin, at: datetime) -> Query:
-    """Return the statement that writes how it has ended."""
-    data = {
-        "backfill_id": backfill.backfill_id,
-        "ending": backfill.ending,
-        "decided": backfill.decided,
-        "fired": backfill.fired,
-    }
-    return note(schema, backfill.schedule, Name.SCHEDULE_BACKFILL_ENDED, origin, at, data)
+def _end_note(schema: str, backfill: Backfill, origin: Origin, at: datetime) -> Query:
+    return note(schema, backfill.schedule, Name.SCHEDULE_BACKFILL_ENDED, origin, at, facts.end(backfill))

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from attrs import evolve
-
 from ...application.ports.schedule_store import Fired
-from ...domain.backfill import Backfill, Ending, Step, Wanted, decide_next, requested, size
+from ...domain import backfill_facts as facts
+from ...domain.backfill import Backfill, Ending, Wanted, decide_next, requested, size
 from ...domain.commands import Origin
-from ...domain.errors import BackfillNotFound, KeyConflict, ScheduleNotFound
-from ...domain.firing import Decided
-from ...domain.firing_jobs import operation_origin, unfinished
-from ...domain.schedule import Overlap, Schedule
+from ...domain.errors import BackfillNotFound, ScheduleNotFound
+from ...domain.firing_jobs import unfinished
 from ...domain.vocabulary import Verdict
 from . import backfill_rows as rows
 from . import schedule_rows
@@ -62,9 +59,9 @@ class PostgresBackfillStore:
 
     def _request(self, name: str, wanted: Wanted, origin: Origin) -> Plan[Backfill]:
         schedule = yield from locked(self._schema, name)
-        backfill_id = operation_origin("backfill", f"{name}\n{origin.request_id or ''}")
+        backfill_id = facts.backfill_id(name, origin)
         if found := (yield self._statements.get(backfill_id=backfill_id)):
-            return _same(rows.backfill(found[0]), wanted)
+            return facts.repeated(rows.backfill(found[0]), wanted)
         at = yield from clock(self._database.moment())
         backfill = requested(backfill_id, schedule, wanted, origin, at)
         yield from begun(self._schema, backfill)
@@ -97,29 +94,13 @@ class PostgresBackfillStore:
         backfill = rows.backfill(found[0][: rows.WIDTH])
         schedule = schedule_rows.schedule(found[0][rows.WIDTH :])
         at = yield from clock(self._database.moment())
-        apart = backfill.wanted.overlap is Overlap.ALLOW
+        apart = facts.is_apart(backfill)
         known = schedule if apart else unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         step = decide_next(backfill, known, at, busy=bool(known.open_jobs), most=limit)
         if step.backfill == backfill:
             return Fired(schedules=1, full=False, next_in=None), set()
         write = settle_apart if apart else settle
-        yield from write(self._schema, [_settlement(known, step)], at)
+        settlement = Settlement(facts.making(known, backfill), facts.decision(known, step))
+        yield from write(self._schema, [settlement], at)
         yield from moved(self._schema, step.backfill)
         return Fired(schedules=1, full=True, next_in=None), {known.definition.template.queue}
-
-
-def _settlement(schedule: Schedule, step: Step) -> Settlement:
-    """Return what is written of a step: the schedule stands where it stood, its jobs have the priority wanted."""
-    decided = Decided(firings=step.firings, next_fire_at=schedule.next_fire_at, waiting=schedule.waiting)
-    priority = step.backfill.wanted.priority
-    if priority is None:
-        return Settlement(schedule, decided)
-    definition = schedule.definition
-    template = evolve(definition.template, priority=priority)
-    return Settlement(evolve(schedule, definition=evolve(definition, template=template)), decided)
-
-
-def _same(there: Backfill, wanted: Wanted) -> Backfill:
-    if there.wanted != wanted:
-        raise KeyConflict(f"this request id has asked for another backfill of schedule {there.schedule}")
-    return there

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from fencepost.domain import commands as c
-from fencepost.domain.firing import RANGES, Firing, Outcome
+from fencepost.domain.backfill import Wanted
+from fencepost.domain.firing import AT_ONCE, RANGES, Firing, Outcome
 from fencepost.domain.job import Job
 from fencepost.domain.ledger import DecidedSlots
 from fencepost.domain.schedule import CRON, Definition, Missed, Overlap, Schedule, fire_times
@@ -41,6 +42,12 @@ definitions = st.builds(
     jitter=st.sampled_from([timedelta(0), MINUTE]),
     max_attempts=st.integers(1, 2),
 )
+backfill_fields = st.fixed_dictionaries(
+    {
+        "overlap": st.sampled_from([Overlap.ALLOW, Overlap.SKIP, Overlap.QUEUE_ONE]),
+        "priority": st.sampled_from([None, 2]),
+    }
+)
 
 
 @define
@@ -52,7 +59,7 @@ class Told:
 
 
 class ScheduleLife(RuleBasedStateMachine):
-    """A few schedules, whoever changes them, workers, and a clock that also steps back."""
+    """A few schedules, whoever changes and backfills them, workers, and a clock that also steps back."""
 
     def __init__(self, plane: TimePlane, run: Run, prove: Callable[[], Awaitable[list[str]]]) -> None:
         """Take both planes, empty, a way to wait for them, and what is to be said of the history at the end."""
@@ -114,6 +121,25 @@ class ScheduleLife(RuleBasedStateMachine):
         """Ask for a firing, now and then again."""
         origin = asked(f"request-{request}")
         self.attempt(lambda one: one.firings.trigger(name, overlap, origin))
+
+    @rule(name=which, minutes=st.integers(0, 40), fields=backfill_fields, request=st.integers(1, 3))
+    def backfill(self, name: str, minutes: int, fields: dict[str, Any], request: int) -> None:
+        """Ask for some of the past, now and then again."""
+        now, origin = self.plane.clock(), asked(f"request-{request}")
+        wanted = Wanted(from_at=now - minutes * MINUTE, to_at=now, **fields)
+        self.attempt(lambda one: one.backfills.request(name, wanted, origin))
+
+    @rule(limit=st.integers(1, 5))
+    def advance(self, limit: int) -> None:
+        """Carry a batch of a backfill out."""
+        self.attempt(lambda one: one.backfills.advance(limit))
+
+    @rule(name=which)
+    def stop_backfill(self, name: str) -> None:
+        """Stop the newest backfill of one."""
+        found = self.run(self.plane.backfills(name))
+        if found:
+            self.attempt(lambda one: one.backfills.stop(found[0].backfill_id, USER))
 
     @rule(limit=st.integers(1, 3))
     def fire(self, limit: int) -> None:
@@ -226,5 +252,5 @@ def check_ledger(rows: list[Firing], jobs: dict[int, Job]) -> None:
     for row in rows:
         assert row.count == 1 or row.outcome in RANGES
         assert (row.count == 1) is (row.fire_at == row.last)
-        assert row.outcome is Outcome.QUEUED or (row.job_id is None) is (row.outcome is not Outcome.FIRED)
+        assert row.outcome is Outcome.QUEUED or (row.job_id is None) is (row.outcome not in AT_ONCE)
     assert all(jobs[row.job_id].scheduled_for == row.fire_at for row in with_jobs if row.job_id in jobs)

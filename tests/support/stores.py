@@ -4,11 +4,12 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import psycopg
 from attrs import define, field, frozen
 
+from fencepost.adapters.memory.backfill_store import MemoryBackfillStore
 from fencepost.adapters.memory.database import MemoryDatabase
 from fencepost.adapters.memory.event_log import MemoryEventLog
 from fencepost.adapters.memory.firing_store import MemoryFiringStore
@@ -17,6 +18,7 @@ from fencepost.adapters.memory.job_store import MemoryJobStore
 from fencepost.adapters.memory.queue_store import MemoryQueueStore
 from fencepost.adapters.memory.schedule_store import MemoryScheduleStore
 from fencepost.adapters.memory.submitter import MemorySubmitter
+from fencepost.application.ports.backfill_store import BackfillRounds, BackfillStore
 from fencepost.application.ports.event_log import EventLog, LogFilter
 from fencepost.application.ports.job_reader import JobFilter, JobReader
 from fencepost.application.ports.job_store import Claimed, JobStore
@@ -47,6 +49,10 @@ class Clock:
         self.now += passed
 
 
+class BackfillPlane(BackfillStore, BackfillRounds, Protocol):
+    """Both ports of backfills."""
+
+
 @frozen
 class Stores:
     """The ports of one technology over one database."""
@@ -60,6 +66,7 @@ class Stores:
     schedules: ScheduleStore
     schedule_reader: ScheduleReader
     firings: FiringStore
+    backfills: BackfillPlane
     held_by_another: Callable[[int], AbstractAsyncContextManager[None]]
     """Somebody else holds a job's row lock."""
     alter: Callable[[Iterable[int], dict[str, Any]], Awaitable[None]]
@@ -92,6 +99,7 @@ def memory_stores(clock: Clock) -> Stores:
         schedules,
         schedules,
         MemoryFiringStore(database),
+        MemoryBackfillStore(database),
         held,
         alter,
     )
@@ -100,6 +108,7 @@ def memory_stores(clock: Clock) -> Stores:
 @asynccontextmanager
 async def postgres_stores(dsn: str, clock: Clock) -> AsyncIterator[Stores]:
     """The ports over a migrated PostgreSQL database."""
+    from fencepost.adapters.postgres.backfill_store import PostgresBackfillStore
     from fencepost.adapters.postgres.database import Database
     from fencepost.adapters.postgres.event_log import PostgresEventLog
     from fencepost.adapters.postgres.firing_store import PostgresFiringStore
@@ -123,6 +132,7 @@ async def postgres_stores(dsn: str, clock: Clock) -> AsyncIterator[Stores]:
             schedules,
             schedules,
             PostgresFiringStore(database),
+            PostgresBackfillStore(database),
             lambda job_id: _held(dsn, job_id),
             lambda job_ids, fields: _alter(dsn, job_ids, fields),
         )

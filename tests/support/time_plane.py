@@ -10,6 +10,7 @@ from attrs import define, field
 
 from fencepost.application.ports.job_reader import JobFilter
 from fencepost.application.ports.job_store import ClaimRequest
+from fencepost.domain.backfill import Backfill, Wanted
 from fencepost.domain.commands import Cancel, ConfirmCancel, Discard, JobError, Report, Requeue, Succeed
 from fencepost.domain.declaring import Action
 from fencepost.domain.event import ControlEvent
@@ -54,11 +55,12 @@ class TimePlane:
         return answer
 
     async def agree(self) -> None:
-        """Compare jobs, events, schedules and ledgers."""
+        """Compare jobs, events, schedules, ledgers and backfills."""
         await self.lockstep.compare()
         await self.lockstep.both(lambda one: one.schedule_reader.list(limit=MANY))
         for name in sorted(self.names):
             await self._ledger(name)
+            await self.backfills(name)
 
     async def create(self, name: str = NAME, **fields: Any) -> Schedule:
         """A new schedule."""
@@ -102,6 +104,29 @@ class TimePlane:
     async def trigger(self, request_id: str, overlap: Overlap = Overlap.ALLOW, name: str = NAME) -> Firing:
         """Fire now."""
         return await self.step(lambda one: one.firings.trigger(name, overlap, asked(request_id)))
+
+    async def backfill(
+        self, minutes: int, request_id: str = "one", name: str = NAME, **fields: Any
+    ) -> Backfill:
+        """Ask for the last minutes."""
+        now = self.clock()
+        wanted = Wanted(**{"from_at": now - minutes * MINUTE, "to_at": now, **fields})
+        return await self.step(lambda one: one.backfills.request(name, wanted, asked(request_id)))
+
+    async def advance(self, limit: int = 100) -> int:
+        """Carry backfills out as far as they go now; return how many batches that took."""
+        batches = 0
+        while (await self.step(lambda one: one.backfills.advance(limit))).full:
+            batches += 1
+        return batches
+
+    async def stop_backfill(self, backfill_id: str) -> Verdict:
+        """Let it decide nothing further."""
+        return await self.step(lambda one: one.backfills.stop(backfill_id, USER))
+
+    async def backfills(self, name: str = NAME) -> Sequence[Backfill]:
+        """Those of a schedule, newest first."""
+        return await self.lockstep.both(lambda one: one.backfills.list(name))
 
     async def fire(self, passed: timedelta = NOTHING, limit: int = 100) -> int:
         """Let time pass and decide everything that is due; return how many rounds that took."""

@@ -49,7 +49,7 @@ CREATE TABLE {schema}.firings (
 
 -- Ranges of the past whose fire times are decided once more, as somebody asked; they outlive their schedule, too.
 CREATE TABLE {schema}.backfills (
-    backfill_id text PRIMARY KEY,                     -- the origin of its firings
+    backfill_id text COLLATE "C" PRIMARY KEY,         -- the origin of its firings
     schedule text NOT NULL,
     timing jsonb NOT NULL,                            -- the schedule's when it was asked for
     from_at timestamptz NOT NULL,

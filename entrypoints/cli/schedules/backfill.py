@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ....domain.backfill import Wanted
 from ....domain.facts import instant
 from ....domain.schedule import Overlap
 from ....domain.submission import check_origin
-from ....domain.values import check_integer, check_name, check_priority
+from ....domain.values import check_integer, check_name
 from ...backfill_records import backfill_record
 from ..bulk import ASKING, Assent
 from ..exits import OK
@@ -42,21 +43,18 @@ async def backfill(  # noqa: PLR0913 - an argument for each flag
     trail = origin(reason)
     check_origin(trail)
     check_name("name", name)
-    if priority is not None:
-        check_priority("priority", priority)
     async with session(flags) as container:
         log, backfilling = container.event_log(), container.backfilling()
         first, last = await since("from", from_, log), await since("to", to, log)
         assert first is not None
         assert last is not None
-        number = await backfilling.size(name, first, last)
+        wanted = Wanted(from_at=first, to_at=last, priority=priority, overlap=Overlap(overlap))
+        number = await backfilling.size(name, wanted)
         times = "1 fire time" if number == 1 else f"{number} fire times"
         say(f"{times} of schedule {name} from {instant(first)} to {instant(last)}")
         if not number or not assent.given(f"backfill {times}?"):
             return OK
-        begun = await backfilling.backfill(
-            name, first, last, trail, priority=priority, overlap=Overlap(overlap)
-        )
+        begun = await backfilling.backfill(name, wanted, trail)
     emit_one(flags.output, backfill_record(begun))
     return OK
 
