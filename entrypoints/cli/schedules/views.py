@@ -1,10 +1,12 @@
 """What the commands show of schedules."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from ....domain.schedule import Schedule
+from ....domain.zones import zone
 from ...records import Record, schedule_record
 from ..output import Note
 
@@ -30,11 +32,18 @@ def for_people(record: Record) -> Record:
     """Return a schedule's record as a table shows it: its job's fields beside its own, and only what there is."""
     told = {**record, **record["job"]}
     if "next_fire_times" in record:
-        told["next_fire_times"] = "\n".join(record["next_fire_times"])
+        told["next_fire_times"] = "\n".join(_on_the_wall(record["next_fire_times"], record["tz"]))
         told["next_fire_at"] = None
         told["last_firings"] = "\n".join(map(decision, record["last_firings"]))
     shown = {name: told.get(name) for name in SHOWN}
     return {name: value for name, value in shown.items() if not _absent(value)}
+
+
+def _on_the_wall(times: Iterable[str], tz: str) -> Iterator[str]:
+    """Yield moments as the clock of a zone shows them, with its offset."""
+    place = zone("tz", tz)
+    for time in times:
+        yield datetime.fromisoformat(time).astimezone(place).isoformat()
 
 
 def decision(firing: Mapping[str, Any]) -> str:
