@@ -7,6 +7,7 @@ and lists leave them out.
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from ..application.ports.queue_store import Queue
 from ..domain.event import ControlEvent, JobEvent
@@ -175,6 +176,15 @@ def firing_record(firing: Firing) -> Record:
         "origin": firing.origin,
         "job_id": firing.job_id,
     }
+
+
+def fire_time_record(fire_at: datetime, place: ZoneInfo) -> Record:
+    """Return a fire time, and what a zone's wall clock shows then: null where the calendar has ended there."""
+    try:
+        local = fire_at.astimezone(place).isoformat()
+    except OverflowError:
+        local = None
+    return {"fire_at": instant(fire_at), "local": local}
 
 
 def retry_record(policy: RetryPolicy) -> Record:

@@ -1,6 +1,7 @@
 """Fields of a JSON object: each has a reader, unknown ones are refused."""
 
 from collections.abc import Callable, Collection, Mapping
+from enum import StrEnum
 from typing import Any
 
 from ...domain.durations import duration
@@ -34,6 +35,24 @@ def switch(field: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InvalidInput(field, "must be true or false")
     return value
+
+
+def text(field: str, value: object) -> str:
+    """Read any text."""
+    if not isinstance(value, str):
+        raise InvalidInput(field, "must be text")
+    return value
+
+
+def choice(kind: type[StrEnum]) -> Reader:
+    """Return a reader of one of several words."""
+
+    def read_choice(field: str, value: object) -> StrEnum:
+        if not isinstance(value, str) or value not in set(kind):
+            raise InvalidInput(field, f"must be one of {', '.join(kind)}")
+        return kind(value)
+
+    return read_choice
 
 
 def json_object(field: str, value: object) -> dict[str, Any]:

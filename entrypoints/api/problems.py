@@ -32,6 +32,8 @@ class Code(StrEnum):
     WRONG_STATE = "wrong_state"
     BUSY = "busy"
     KEY_IN_PROGRESS = "key_in_progress"
+    SCHEDULE_EXISTS = "schedule_exists"
+    VERSION_CONFLICT = "version_conflict"
     PAYLOAD_TOO_LARGE = "payload_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     MISDIRECTED_REQUEST = "misdirected_request"
@@ -56,6 +58,8 @@ KINDS: Mapping[Code, tuple[int, str]] = {
     Code.WRONG_STATE: (409, "The job's state does not allow this"),
     Code.BUSY: (409, "Somebody else holds the job; nothing was changed"),
     Code.KEY_IN_PROGRESS: (409, "The first request with this submit key has not finished"),
+    Code.SCHEDULE_EXISTS: (409, "A schedule of this name is there, and is defined otherwise"),
+    Code.VERSION_CONFLICT: (412, "It has another version than If-Match asks for; nothing was changed"),
     Code.PAYLOAD_TOO_LARGE: (413, "The body is too large"),
     Code.UNSUPPORTED_MEDIA_TYPE: (415, "The body must be plain application/json in UTF-8"),
     Code.MISDIRECTED_REQUEST: (421, "The Host header does not name this machine's loopback"),
@@ -75,7 +79,17 @@ RETRY_AFTER = {
     Code.OVERLOADED: "1",
     Code.SCHEMA_PENDING: "10",
 }
-REPEAT = "Repeat the request with the same Idempotency-Key: the answer tells what became of the first one."
+REPEAT = "Repeat the request, with the same Idempotency-Key if it had one: the answer tells what became of the first."
+SAID: Mapping[type[e.FencepostError], Code] = {
+    e.JobNotFound: Code.NOT_FOUND,
+    e.ScheduleNotFound: Code.NOT_FOUND,
+    e.WrongState: Code.WRONG_STATE,
+    e.JobBusy: Code.BUSY,
+    e.ScheduleExists: Code.SCHEDULE_EXISTS,
+    e.VersionConflict: Code.VERSION_CONFLICT,
+    e.KeyConflict: Code.KEY_CONFLICT,
+}
+"""Errors whose own words are the detail."""
 BY_STATUS = {400: Code.INVALID_REQUEST, 404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 
 Step = str | int
@@ -169,16 +183,8 @@ def problem_of(error: e.FencepostError) -> Problem:
     match error:
         case e.InvalidInput():
             return invalid_body(error)
-        case e.JobNotFound():
-            return Problem(Code.NOT_FOUND, str(error))
         case EffectKeyNotChosen():
             return Problem(Code.WRONG_STATE, str(error), [body_fault(("fresh_effect_key",), error.rule)])
-        case e.WrongState():
-            return Problem(Code.WRONG_STATE, str(error))
-        case e.JobBusy():
-            return Problem(Code.BUSY, str(error))
-        case e.KeyConflict():
-            return Problem(Code.KEY_CONFLICT, str(error))
         case e.KeyInProgress():
             return Problem(Code.KEY_IN_PROGRESS)
         case e.Unavailable():
@@ -187,7 +193,14 @@ def problem_of(error: e.FencepostError) -> Problem:
             logger.warning("an outcome is unknown: %s", error)
             return Problem(Code.OUTCOME_UNKNOWN, REPEAT)
         case _:
-            raise error
+            return _said(error)
+
+
+def _said(error: e.FencepostError) -> Problem:
+    for kind, code in SAID.items():
+        if isinstance(error, kind):
+            return Problem(code, str(error))
+    raise error
 
 
 def _unavailable(error: e.Unavailable) -> Problem:

@@ -25,12 +25,12 @@ def job(job: Job) -> Record:
 
     The end of its lease is left out: it moves with each heartbeat, without an event, and the ETag is the seq.
     """
-    return {**job_record(job), **contents_record(job, _stored)}
+    return {**job_record(job), **contents_record(job, stored)}
 
 
 def event(event: JobEvent) -> Record:
     """Return an event of one job, payload and result included."""
-    return {**event_record(event), **contents_record(event, _stored)}
+    return {**event_record(event), **contents_record(event, stored)}
 
 
 def lines(rows: Sequence[Record]) -> bytes:
@@ -38,5 +38,6 @@ def lines(rows: Sequence[Record]) -> bytes:
     return b"".join(encoded(row) + b"\n" for row in rows)
 
 
-def _stored(text: str) -> msgspec.Raw:
+def stored(text: str) -> msgspec.Raw:
+    """Return stored JSON text as a value."""
     return msgspec.Raw(text.encode())

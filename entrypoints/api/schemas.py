@@ -309,9 +309,10 @@ ANSWERS: tuple[type[Struct], ...] = (
 )
 
 
-def components() -> dict[str, Any]:
-    """Return all of them as JSON Schemas by name."""
-    return _untitled(msgspec.json.schema_components((*REQUESTS, *ANSWERS), ref_template=REF + "{name}")[1])
+def components(*more: type[Struct]) -> dict[str, Any]:
+    """Return all of them, and some more, as JSON Schemas by name."""
+    models = (*REQUESTS, *ANSWERS, *more)
+    return _untitled(msgspec.json.schema_components(models, ref_template=REF + "{name}")[1])
 
 
 def _untitled(schemas: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from dependency_injector import providers
 
 from fencepost.adapters.memory.database import MemoryDatabase
 from fencepost.adapters.memory.event_log import MemoryEventLog
+from fencepost.adapters.memory.firing_store import MemoryFiringStore
 from fencepost.adapters.memory.job_reader import MemoryJobReader
 from fencepost.adapters.memory.job_store import MemoryJobStore
 from fencepost.adapters.memory.queue_store import MemoryQueueStore
+from fencepost.adapters.memory.schedule_store import MemoryScheduleStore
 from fencepost.adapters.memory.submitter import MemorySubmitter
 from fencepost.application.handlers import Handlers
 from fencepost.entrypoints.api.app import create_app
@@ -59,6 +61,8 @@ class Memory:
             "job_reader": MemoryJobReader,
             "event_log": MemoryEventLog,
             "queue_store": MemoryQueueStore,
+            "schedule_store": MemoryScheduleStore,
+            "firing_store": MemoryFiringStore,
         }.items():
             replace(self.container, port, adapter(self.database))
         self.container.pending_migrations.override(providers.Callable(list))
@@ -67,7 +71,7 @@ class Memory:
 def replace(container: Container, port: str, adapter: object) -> None:
     """Let this object stand behind a port."""
     getattr(container, port).override(providers.Object(adapter))
-    for service in (container.submitting, container.operating):
+    for service in (container.submitting, container.operating, container.scheduling):
         service.reset()
 
 

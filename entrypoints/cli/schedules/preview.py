@@ -10,6 +10,7 @@ from ....domain.facts import instant
 from ....domain.recurrence import recurrence
 from ....domain.values import check_integer
 from ....domain.zones import TZ_VERSION, zone
+from ...records import fire_time_record
 from ..flags import PLAIN, Flags
 from ..inputs import moment
 from ..output import emit_many, emit_text, json_text
@@ -46,5 +47,4 @@ def preview(
         return
     place = zone("tz", tz)
     say(f"{found.words()} (tz database {TZ_VERSION})")
-    rows = [{"fire_at": instant(time), "local": time.astimezone(place).isoformat()} for time in times]
-    emit_many(flags.output, rows, COLUMNS)
+    emit_many(flags.output, [fire_time_record(time, place) for time in times], COLUMNS)

@@ -8,6 +8,7 @@ import pytest
 
 from fencepost.domain import commands as c
 from fencepost.entrypoints.api import operations, requests
+from fencepost.entrypoints.api.schedules import requests as schedules
 from support.api import Memory, in_process
 
 
@@ -67,6 +68,11 @@ def test_every_parameter_of_a_path_is_described(document: dict[str, Any]) -> Non
         ("Requeue", operations.REQUEUE),
         ("Revoke", operations.REVOKE),
         ("Edit", operations.EDIT),
+        ("ScheduleRequest", schedules.CREATE),
+        ("ScheduleReplacement", schedules.REPLACE),
+        ("ScheduledJob", schedules.JOB),
+        ("TriggerRequest", schedules.TRIGGER),
+        ("PreviewRequest", schedules.PREVIEW),
     ],
 )
 def test_requests_have_exactly_the_described_fields(

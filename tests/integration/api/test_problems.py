@@ -78,7 +78,7 @@ async def test_a_failure_behind_the_api_is_a_problem(
     client: httpx2.AsyncClient, memory: Memory, error: Exception, code: Code, retry_after: str | None
 ) -> None:
     """What went wrong is told by a code; what the driver said, or a traceback, never leaves the process."""
-    for port in ("submitter", "job_store", "job_reader", "event_log", "queue_store"):
+    for port in ("submitter", "job_store", "job_reader", "event_log", "queue_store", "scheduling"):
         replace(memory.container, port, Failing(error))
     for method, path in (
         ("POST", "/v1/jobs"),
@@ -89,6 +89,10 @@ async def test_a_failure_behind_the_api_is_a_problem(
         ("GET", "/v1/events"),
         ("GET", "/v1/queues"),
         ("POST", "/v1/queues/q/pause"),
+        ("GET", "/v1/schedules"),
+        ("GET", "/v1/schedules/s/firings"),
+        ("DELETE", "/v1/schedules/s"),
+        ("POST", "/v1/schedules/s/trigger"),
     ):
         body = {"type": "t"} if path == "/v1/jobs" and method == "POST" else None
         answer = await client.request(method, path, json=body)

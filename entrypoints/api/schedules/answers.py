@@ -1,0 +1,34 @@
+"""Schedules in answers."""
+
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from ....domain.schedule import Schedule
+from ...records import Record, schedule_record
+from ..render import json_response, stored
+
+BELOW = ("next", "firings")
+"""Words that follow a schedule's name in the paths of what can be read of it."""
+
+
+def shown(schedule: Schedule, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a schedule in full, its version as the ETag.
+
+    The ETag is for If-Match alone, nothing is answered with 304 by it: where a schedule stands moves with each firing,
+    while its version stays.
+    """
+    whole, payload = listed(schedule), schedule.definition.template.payload
+    whole["job"]["payload"] = None if payload is None else stored(payload)
+    return json_response(whole, status, {"ETag": f'"{schedule.version}"', **(headers or {})})
+
+
+def listed(schedule: Schedule) -> Record:
+    """Return a schedule without payload, and what its expression means."""
+    return {**schedule_record(schedule), "words": schedule.definition.timing.recurrence.words()}
+
+
+def address(name: str) -> str:
+    """Return the path of a schedule: a slash before a word that has a meaning there is written ``%2F``."""
+    before, slash, last = name.rpartition("/")
+    return f"/v1/schedules/{before}%2F{last}" if slash and last in BELOW else f"/v1/schedules/{name}"

@@ -1,0 +1,133 @@
+"""GET /v1/schedules and what lies below it; POST /v1/schedules/preview."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+from fastapi import APIRouter, Request, Response
+
+from ....domain.facts import instant
+from ....domain.firing import due_at
+from ....domain.recurrence import Dst, recurrence
+from ....domain.schedule import Schedule, fire_times
+from ....domain.values import check_moment, check_name
+from ....domain.zones import TZ_VERSION, zone
+from ...records import Record, fire_time_record, firing_record, schedule_state
+from ..bodies import json_object
+from ..caller import container
+from ..cursors import cursor, opened
+from ..fields import read
+from ..query import Query, no_query
+from ..render import json_response
+from . import documents as doc
+from .answers import listed, shown
+from .requests import PREVIEW, TIMES, TIMES_MOST, ends_the_name, path_name
+
+router = APIRouter()
+PAGE, PAGE_MOST = 100, 500
+PAGED = ("limit", "cursor")
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@router.get("/schedules", **doc.LIST)
+async def list_schedules(request: Request) -> Response:
+    """Return schedules by name."""
+    query, mark = Query(request, PAGED), ["schedules"]
+    limit = query.integer("limit", 1, PAGE_MOST) or PAGE
+    given = query.text("cursor")
+    after = "" if given is None else opened(given, mark, str, lambda name: check_name("cursor", name))
+    found = await container(request).scheduling().list(after=after, limit=limit + 1)
+    page = found[:limit]
+    following = cursor(page[-1].name, mark) if len(found) > limit else None
+    return json_response({"items": [listed(one) for one in page], "next": following})
+
+
+@router.get("/schedules/{name:path}/next", **doc.NEXT)
+async def upcoming(request: Request) -> Response:
+    """Return the next fire times of a schedule; of one that is paused, those it would have if it were resumed now."""
+    if ends_the_name(request, "next"):
+        return await _one(request, path_name(request, "/next"))
+    query, name = Query(request, ("number",)), path_name(request)
+    number = query.integer("number", 1, TIMES_MOST) or TIMES
+    schedule = await container(request).scheduling().get(name)
+    timing = schedule.definition.timing
+    times = islice(fire_times(timing, await _decided_until(request, schedule)), number)
+    told = [{**one, "due_at": instant(due_at(name, timing, time))} for time, one in _told(times, timing.tz)]
+    return json_response(
+        {
+            "schedule": name,
+            "version": schedule.version,
+            "state": schedule_state(schedule),
+            "words": timing.recurrence.words(),
+            "tz": timing.tz,
+            "tz_version": TZ_VERSION,
+            "times": told,
+        }
+    )
+
+
+@router.get("/schedules/{name:path}/firings", **doc.FIRINGS)
+async def firings(request: Request) -> Response:
+    """Return the ledger, newest fire time first; it is there after its schedule was deleted, too.
+
+    All firings of one moment are on one page, which they may make longer.
+    """
+    if ends_the_name(request, "firings"):
+        return await _one(request, path_name(request, "/firings"))
+    query, name = Query(request, PAGED), path_name(request)
+    limit, mark = query.integer("limit", 1, PAGE_MOST) or PAGE, ["firings", name]
+    given = query.text("cursor")
+    before = (
+        None if given is None else opened(given, mark, datetime, lambda last: check_moment("cursor", last))
+    )
+    scheduling = container(request).scheduling()
+    found = await scheduling.firings(name, before=before, limit=limit + 1)
+    if not found:
+        await scheduling.get(name)
+    if len(found) <= limit:
+        return json_response({"items": [firing_record(one) for one in found], "next": None})
+    last = found[limit - 1].fire_at
+    page = [firing_record(one) for one in found if one.fire_at >= last]
+    return json_response({"items": page, "next": cursor(last, mark)})
+
+
+@router.get("/schedules/{name:path}", **doc.GET)
+async def get_schedule(request: Request) -> Response:
+    """Return one schedule."""
+    return await _one(request, path_name(request))
+
+
+@router.post("/schedules/preview", **doc.PREVIEW)
+async def preview(request: Request) -> Response:
+    """Return the fire times of an expression; no database is asked."""
+    fields = read("", await json_object(request), PREVIEW, ("cron",))
+    after = fields.get("from") or container(request).time().wall()
+    tz = fields.get("tz", "UTC")
+    found = recurrence(fields["cron"], tz, fields.get("dst", Dst.VIXIE), starts_at=after)
+    times = islice(found.times(after), fields.get("number", TIMES))
+    return json_response(
+        {
+            "cron": found.expression,
+            "words": found.words(),
+            "tz": tz,
+            "tz_version": TZ_VERSION,
+            "times": [one for _, one in _told(times, tz)],
+        }
+    )
+
+
+async def _one(request: Request, name: str) -> Response:
+    no_query(request)
+    return shown(await container(request).scheduling().get(name))
+
+
+async def _decided_until(request: Request, schedule: Schedule) -> datetime:
+    """Return a moment; the fire times after it have no decision yet."""
+    if schedule.next_fire_at is not None:
+        return schedule.next_fire_at - _MICROSECOND
+    return await container(request).event_log().clock()
+
+
+def _told(times: Iterable[datetime], tz: str) -> Iterator[tuple[datetime, Record]]:
+    place = zone("tz", tz)
+    return ((time, fire_time_record(time, place)) for time in times)
