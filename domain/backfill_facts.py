@@ -10,7 +10,7 @@ from .errors import KeyConflict
 from .facts import instant
 from .firing import Decided
 from .firing_jobs import operation_origin
-from .schedule import Overlap, Schedule
+from .schedule import Overlap, Schedule, unreadable
 
 
 def backfill_id(name: str, origin: Origin) -> str:
@@ -28,6 +28,12 @@ def repeated(there: Backfill, wanted: Wanted) -> Backfill:
 def is_apart(backfill: Backfill) -> bool:
     """Whether its jobs run beside all others: they are not counted among the schedule's, and wait for none."""
     return backfill.wanted.overlap is Overlap.ALLOW
+
+
+def broken(backfill: Backfill) -> Origin | None:
+    """Return who ends a backfill whose range nobody can read any more, and why; None for any other."""
+    rule = unreadable(backfill.timing)
+    return None if rule is None else evolve(finisher(backfill), reason=f"its fire times are unknown: {rule}")
 
 
 def making(schedule: Schedule, backfill: Backfill) -> Schedule:

@@ -11,7 +11,18 @@ from hashlib import sha256
 
 from attrs import define, evolve, field, frozen
 
-from .schedule import CRON, MISSED_AFTER, Missed, Overlap, Policies, Schedule, Slot, Timing, fire_times
+from .schedule import (
+    CRON,
+    MISSED_AFTER,
+    Missed,
+    Overlap,
+    Policies,
+    Schedule,
+    Slot,
+    Timing,
+    fire_times,
+    unreadable,
+)
 
 BATCH_FIRED = 100
 """Jobs that one decision inserts for one schedule."""
@@ -126,12 +137,20 @@ def decide_due(
 def passed_over(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> tuple[Firing, ...]:
     """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
     page = _Page()
-    for moment, _ in _due(schedule, now, limit=sys.maxsize):
+    for moment in _passed(schedule, now):
         if moment in decided:
             page.part()
         else:
             page.add(Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.EDITED))
     return tuple(page.rows)
+
+
+def _passed(schedule: Schedule, now: datetime) -> Iterator[datetime]:
+    """Yield what is due; of an expression that can't be read any more only the next fire time is known."""
+    if unreadable(schedule.definition.timing) is None:
+        yield from (moment for moment, _ in _due(schedule, now, limit=sys.maxsize))
+    elif schedule.next_fire_at is not None and schedule.next_fire_at <= now:
+        yield schedule.next_fire_at
 
 
 @define

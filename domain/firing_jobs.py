@@ -8,7 +8,7 @@ from attrs import evolve
 from .commands import Cancel, Origin, Submit
 from .facts import instant
 from .firing import due_at
-from .schedule import CRON, Schedule, Slot
+from .schedule import CRON, Schedule, Slot, unreadable
 from .vocabulary import TERMINAL, State
 
 OPEN_JOBS = 1_000
@@ -69,6 +69,21 @@ def failed(schedule: Schedule, states: Mapping[int, State]) -> bool:
     """Whether the last job is dead and the schedule wants to be paused for that."""
     pauses = schedule.definition.policies.pause_on_failure
     return pauses and schedule.last_job is not None and states.get(schedule.last_job) is State.DEAD
+
+
+def obstacle(schedule: Schedule, states: Mapping[int, State]) -> Origin | None:
+    """Return who pauses a schedule that can't go on, and why; None for one that can.
+
+    A row that nobody can read must hold up no other one, and must not be tried for ever.
+    """
+    if failed(schedule, states):
+        return failure(schedule)
+    rule = unreadable(schedule.definition.timing)
+    if rule is None:
+        return None
+    return Origin(
+        f"schedule:{schedule.name}", f"schedule:{schedule.name}", f"its fire times are unknown: {rule}"
+    )
 
 
 def failure(schedule: Schedule) -> Origin:

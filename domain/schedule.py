@@ -8,6 +8,7 @@ from itertools import islice
 from attrs import evolve, field, frozen
 from attrs.converters import optional
 
+from .errors import InvalidInput
 from .job import Specification
 from .recurrence import Dst, Recurrence, recurrence
 from .values import in_utc
@@ -161,6 +162,15 @@ def coming(schedule: Schedule, number: int) -> list[datetime]:
     if first is None:
         return []
     return [first, *islice(fire_times(schedule.definition.timing, first), number - 1)]
+
+
+def unreadable(timing: Timing) -> str | None:
+    """Return what is wrong with a stored timing that can't be read any more: its zone is gone, say."""
+    try:
+        recurrence(timing.cron, timing.tz, timing.dst, starts_at=timing.start)
+    except InvalidInput as error:
+        return str(error)
+    return None
 
 
 def first_fire_time(timing: Timing, after: datetime) -> datetime | None:

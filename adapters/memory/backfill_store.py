@@ -72,6 +72,9 @@ class MemoryBackfillStore:
             return Fired(schedules=1, full=True, next_in=None)
 
     def _advance(self, backfill: Backfill, limit: int, now: datetime) -> None:
+        if (origin := facts.broken(backfill)) is not None:
+            end_early(self._database, backfill, Ending.STOPPED, origin, now)
+            return
         apart = facts.is_apart(backfill)
         schedule = self._database.schedules[backfill.schedule]
         known = schedule if apart else unfinished(schedule, self._states(schedule))

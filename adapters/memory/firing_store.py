@@ -10,7 +10,16 @@ from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
-from ...domain.firing_jobs import failed, failure, operation_origin, remembered, stop, unfinished, with_jobs
+from ...domain.firing_jobs import (
+    failed,
+    failure,
+    obstacle,
+    operation_origin,
+    remembered,
+    stop,
+    unfinished,
+    with_jobs,
+)
 from ...domain.job import Job
 from ...domain.schedule import Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State, Verdict
@@ -77,17 +86,17 @@ class MemoryFiringStore:
     def _decide(self, schedule: Schedule, now: datetime) -> None:
         states = self._states(schedule)
         known = unfinished(schedule, states)
-        if failed(known, states):
-            self._pause(known, now)
+        if (origin := obstacle(known, states)) is not None:
+            self._pause(known, origin, now)
             return
         already = decided_slots(self._database, schedule.name)
         decided = decide_due(known, now, busy=bool(known.open_jobs), decided=already)
         settle(self._database, known, decided, now)
         self._cancel(known, decided, now)
 
-    def _pause(self, schedule: Schedule, now: datetime) -> None:
-        """Pause a schedule whose last job is dead; what is due is skipped, and what waits waits on."""
-        origin, name = failure(schedule), schedule.name
+    def _pause(self, schedule: Schedule, origin: Origin, now: datetime) -> None:
+        """Pause a schedule that can't go on; what is due is skipped, and what waits waits on."""
+        name = schedule.name
         change = changes.paused(schedule, origin.reason, now, decided_slots(self._database, name))
         data = {"version": change.schedule.version, "next_fire_at": None}
         note(self._database, name, ControlEventName.SCHEDULE_PAUSED, origin, now, data)
@@ -110,7 +119,7 @@ class MemoryFiringStore:
         if known.open_jobs:
             return Verdict.ACCEPTED in operate(self._database, known.open_jobs, stop(known), now).values()
         if failed(known, states):
-            self._pause(known, now)
+            self._pause(known, failure(known), now)
         elif known.waiting is not None:
             self._insert(known, evolve(known.waiting, cancels=False), now)
         return True

@@ -94,6 +94,9 @@ class PostgresBackfillStore:
         backfill = rows.backfill(found[0][: rows.WIDTH])
         schedule = schedule_rows.schedule(found[0][rows.WIDTH :])
         at = yield from clock(self._database.moment())
+        if (origin := facts.broken(backfill)) is not None:
+            yield from ended_early(self._schema, backfill, Ending.STOPPED, origin, at)
+            return Fired(schedules=1, full=True, next_in=None), set()
         apart = facts.is_apart(backfill)
         known = schedule if apart else unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         step = decide_next(backfill, known, at, busy=bool(known.open_jobs), most=limit)

@@ -11,7 +11,7 @@ from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
-from ...domain.firing_jobs import failed, failure, operation_origin, stop, unfinished, with_jobs
+from ...domain.firing_jobs import failed, failure, obstacle, operation_origin, stop, unfinished, with_jobs
 from ...domain.schedule import Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State, Verdict
 from . import schedule_rows as rows
@@ -63,7 +63,7 @@ class PostgresFiringStore:
     def _fire(self, limit: int) -> Plan[Round]:
         now = self._database.moment()
         due = yield self._statements.due(now=now, limit=limit)
-        schedules = [rows.schedule(row) for row in due]
+        schedules = rows.readable(due)
         queues, left = set[str](), False
         if schedules:
             at = yield from clock(now)
@@ -72,7 +72,7 @@ class PostgresFiringStore:
             queues = {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
             left = any(one.decided.leaves_due(at) for one in settlements)
         [[next_in]] = yield self._statements.next(now=now)
-        full = left or len(schedules) == limit
+        full = left or (len(due) == limit and bool(schedules))
         return Fired(schedules=len(schedules), full=full, next_in=next_in), queues
 
     def _decide(
@@ -82,8 +82,8 @@ class PostgresFiringStore:
         settlements: list[Settlement] = []
         for schedule in schedules:
             known, past = unfinished(schedule, states), behind.get(schedule.name, NOTHING)
-            if failed(known, states):
-                settlements.append((yield from self._pause(known, past, at)))
+            if (origin := obstacle(known, states)) is not None:
+                settlements.append((yield from self._pause(known, past, origin, at)))
             else:
                 decided = decide_due(known, at, busy=bool(known.open_jobs), decided=past.decided)
                 settlements.append(Settlement(known, decided, past.newest))
@@ -91,9 +91,8 @@ class PostgresFiringStore:
         yield from self._cancel(settlements)
         return settlements
 
-    def _pause(self, schedule: Schedule, past: Past, at: datetime) -> Plan[Settlement]:
-        """Pause a schedule whose last job is dead; what is due is skipped, and what waits waits on."""
-        origin = failure(schedule)
+    def _pause(self, schedule: Schedule, past: Past, origin: Origin, at: datetime) -> Plan[Settlement]:
+        """Pause a schedule that can't go on; what is due is skipped, and what waits waits on."""
         change = changes.paused(schedule, origin.reason, at, past.decided)
         data = {"version": change.schedule.version, "next_fire_at": None}
         yield note(self._schema, schedule.name, ControlEventName.SCHEDULE_PAUSED, origin, at, data)
@@ -114,7 +113,7 @@ class PostgresFiringStore:
 
     def _release(self, limit: int) -> Plan[Round]:
         found = yield self._statements.waiting(limit=limit)
-        schedules = [rows.schedule(row) for row in found]
+        schedules = rows.readable(found)
         if not schedules:
             return Fired(schedules=0, full=False, next_in=None), set()
         at = yield from clock(self._database.moment())
@@ -140,8 +139,8 @@ class PostgresFiringStore:
         behind = yield from pasts(self._schema, broken, at)
         settlements: list[Settlement] = []
         for schedule in broken:
-            settlement = yield from self._pause(schedule, behind.get(schedule.name, NOTHING), at)
-            settlements.append(settlement)
+            past = behind.get(schedule.name, NOTHING)
+            settlements.append((yield from self._pause(schedule, past, failure(schedule), at)))
         yield from settle(self._schema, settlements, at)
 
     def _insert(self, free: Sequence[Schedule]) -> Plan[None]:

@@ -1,5 +1,6 @@
 """Schedules and firings as rows."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ WHOLE = (
 )
 """What is written of a changed one."""
 
+_log = logging.getLogger(__name__)
 _decode, _encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
 
 
@@ -48,6 +50,17 @@ def schedule(row: Row) -> Schedule:
         last_job=last_job,
         declared=None if declared_by is None else Declaration(declared_by, declared),
     )
+
+
+def readable(found: Iterable[Row]) -> list[Schedule]:
+    """Return the schedules of rows; a row that nobody can read is told of and left, and holds up no other."""
+    schedules: list[Schedule] = []
+    for row in found:
+        try:
+            schedules.append(schedule(row))
+        except (KeyError, TypeError, ValueError) as error:
+            _log.error("schedule %s can't be read, and does not fire: %r", row[0], error)
+    return schedules
 
 
 def columns(one: Schedule) -> dict[str, Any]:
