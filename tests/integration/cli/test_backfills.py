@@ -46,6 +46,28 @@ def test_a_backfill_is_counted_asked_for_and_carried_out(fencepost: Commands, ni
     assert jobs[-1]["scheduled_for"] == "2026-03-01T01:30:00.000000Z"
 
 
+def test_a_backfill_survives_schedulers_that_are_killed(fencepost: Commands, nightly: str) -> None:
+    """Each is killed in the middle; the next one goes on, and no fire time is decided twice or left out."""
+    begun = fencepost.json("schedules", "backfill", nightly, "--from", "3000d", "--to", "0s", "--yes")
+
+    def progress() -> int:
+        return int(fencepost.json("schedules", "backfills", nightly)["decided"])
+
+    marks = [0]
+    while len(marks) < 5 and marks[-1] < begun["fire_times"]:
+        scheduler = fencepost.start("scheduler")
+        eventually(lambda: progress() > marks[-1], within=60)
+        scheduler.process.kill()
+        scheduler.code()
+        marks.append(progress())
+    assert 0 < marks[1] < begun["fire_times"]
+    scheduler = fencepost.start("scheduler")
+    eventually(lambda: progress() == begun["fire_times"], within=60)
+    assert scheduler.stop() == 0
+    fire_times = [job["scheduled_for"] for job in fencepost.lines("jobs", "list", "--limit", "10000")]
+    assert len(set(fire_times)) == len(fire_times) == begun["fire_times"] >= 2_999
+
+
 def test_a_dry_run_counts_and_changes_nothing(fencepost: Commands, nightly: str) -> None:
     """`--dry-run` says how many fire times there are; without a terminal somebody has to say --yes."""
     done = fencepost.run("schedules", "backfill", nightly, *MARCH, "--dry-run")
