@@ -1,5 +1,6 @@
 """A cron expression as one English sentence, made from the sets of numbers that it names."""
 
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from .cron_day_words import days_in_words
@@ -59,8 +60,12 @@ def _meets_a_turn(fields: Fields, zone: ZoneInfo) -> bool:
     return any((time - first) % DAY < length for first, length in _turns(zone) for time in times)
 
 
-def _turns(zone: ZoneInfo) -> list[tuple[int, int]]:
-    """Return the wall clock's first minute, and how many follow, of each gap and fold of the sample year."""
+@lru_cache(maxsize=1024)
+def _turns(zone: ZoneInfo) -> tuple[tuple[int, int], ...]:
+    """Return the wall clock's first minute, and how many follow, of each gap and fold of the sample year.
+
+    Found once per zone: a list of schedules has a sentence for each.
+    """
     found: list[tuple[int, int]] = []
     at, end = minute_of_year(_SAMPLE), minute_of_year(_SAMPLE + 1)
     while at < end:
@@ -68,7 +73,7 @@ def _turns(zone: ZoneInfo) -> list[tuple[int, int]]:
         if at == stretch.start:
             found.append(_turn(stretch))
         at = stretch.end
-    return found
+    return tuple(found)
 
 
 def _turn(stretch: Stretch) -> tuple[int, int]:

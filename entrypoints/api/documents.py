@@ -78,7 +78,7 @@ LIST_EVENTS = route(
     query("name", MANY_TEXTS, "An event's name; may be repeated."),
     query("actor", TEXT),
     query("job_id", {"type": "integer", "minimum": 1}),
-    query("subject", TEXT, "`job:<id>` or `queue:<name>`."),
+    query("subject", TEXT, "`job:<id>`, `queue:<name>` or `schedule:<name>`."),
     query("since", MOMENT),
     query("after", NUMBER, "A position."),
     query("limit", LIMIT),

@@ -196,7 +196,10 @@ class Job(JobInList):
 
 
 class ControlEvent(Struct):
-    """What is not about one job's state, or is evidence beside it; ``subject`` is ``queue:<name>`` or ``job:<id>``."""
+    """What is not about one job's state, or is evidence beside it.
+
+    ``subject`` is ``job:<id>``, ``queue:<name>`` or ``schedule:<name>``.
+    """
 
     subject: str
     position: int

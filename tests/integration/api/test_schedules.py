@@ -1,5 +1,6 @@
 """Schedules over HTTP: created, replaced, paused, triggered, deleted, each change with who and why."""
 
+import asyncio
 from typing import Any
 
 import httpx2
@@ -8,6 +9,7 @@ import pytest
 from fencepost.adapters.postgres.event_log import PostgresEventLog
 from fencepost.application.ports.event_log import LogFilter
 from fencepost.domain.event import ControlEvent
+from support.api import Memory, served
 from support.schedules import MINUTE, Plane
 
 REPORT: dict[str, Any] = {"name": "report", "cron": "*/5 * * * *", "job": {"type": "work"}}
@@ -132,6 +134,13 @@ async def test_creating_the_same_again_is_no_conflict(api: httpx2.AsyncClient, p
     again = await create(api, cron=" */5  * * * *", starts_at="2030-01-01T00:00:00Z", reason="again")
     assert (again.status_code, again.json()) == (200, first.json())
     assert len(await events(plane)) == 1
+
+
+async def test_many_may_create_the_same_at_once(api: httpx2.AsyncClient, plane: Plane) -> None:
+    """As the processes of a program do when they start together."""
+    answers = await asyncio.gather(*(create(api) for _ in range(8)))
+    assert {answer.status_code for answer in answers} <= {200, 201}
+    assert len({answer.text for answer in answers}) == len(await events(plane)) == 1
 
 
 async def test_another_definition_of_the_same_name_is_a_conflict(
@@ -294,6 +303,15 @@ async def test_a_slash_before_a_word_of_the_api_is_escaped(api: httpx2.AsyncClie
     assert (await api.put(at, json=DEFINITION)).json()["name"] == f"a/{word}"
     assert (await api.delete(at)).status_code == 204
     assert (await api.get("/v1/schedules/a")).status_code == 200
+
+
+async def test_an_escaped_slash_arrives_through_a_real_server(memory: Memory) -> None:
+    """Which knows the path as it was sent."""
+    async with served(memory.container) as server, server.client() as client:
+        await create(client, name="a")
+        at = (await create(client, name="a/next")).headers["location"]
+        assert (await client.get(at)).json()["name"] == "a/next"
+        assert (await client.get("/v1/schedules/a/next")).json()["schedule"] == "a"
 
 
 async def test_a_job_fired_through_the_api_can_be_followed(api: httpx2.AsyncClient) -> None:
