@@ -38,6 +38,15 @@ class Retry(Exception):
         self.reason = reason
 
 
+class Failed(Exception):
+    """Raised by a handler: this attempt failed, and these are the texts to keep of it instead of the exception's."""
+
+    def __init__(self, kind: str, message: str, details: str | None = None) -> None:
+        """Name the kind of failure, as an exception's type would; details take the place of a traceback."""
+        super().__init__(message)
+        self.kind, self.message, self.details = kind, message, details
+
+
 class HandlerClash(FencepostError):
     """Two handlers are registered under one type."""
 

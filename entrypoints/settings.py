@@ -104,6 +104,11 @@ class Settings:
         converter=_number("processes", 1, PROCESSES_MOST),
         help="worker processes under one supervisor; each has connections and slots of its own",
     )
+    allow_shell: bool = environ.var(
+        default=False,
+        converter=_switch("allow_shell"),
+        help="a worker runs jobs of type shell.run: command lines, as its own user",
+    )
     build: str | None = environ.var(default=None, help="the deployed version; kept in a worker's events")
     heartbeat: timedelta | None = environ.var(
         default=None,

@@ -76,10 +76,12 @@ async def _with_crew(plan: Plan, dsn: str, requests: StopRequests) -> None:
 
 
 def _workers(plan: Plan) -> dict[str, Sequence[str]]:
-    if plan.app is None:
+    if plan.app is None and not plan.settings.allow_shell:
         return {}
     grace = f"{plan.settings.drain_grace.total_seconds()}s"
-    command = ["worker", plan.app, "--drain-grace", grace]
+    command = ["worker", *([] if plan.app is None else [plan.app]), "--drain-grace", grace]
+    if plan.settings.allow_shell:
+        command.append("--allow-shell")
     if plan.settings.queues:
         slots = ",".join(f"{queue}:{number}" for queue, number in plan.settings.queues.items())
         command += ["--queues", slots]

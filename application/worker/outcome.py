@@ -9,7 +9,7 @@ from ...domain.durations import duration
 from ...domain.errors import InvalidInput, LeaseLost
 from ...domain.limits import RESULT_BYTES
 from ...domain.values import encode
-from ..handlers import Discard, Retry, Snooze
+from ..handlers import Discard, Failed, Retry, Snooze
 from .attempt import Attempt, BadPayload, Cause, NotStarted
 from .errors import describe, job_error
 
@@ -102,6 +102,8 @@ def _raised(attempt: Attempt, error: BaseException) -> c.Report:
         case Retry():
             delay = duration("delay", error.delay)
             return c.Fail(error=job_error(RETRY, str(error.reason)), retry_in=delay, **_common(attempt))
+        case Failed():
+            return _failed(attempt, job_error(error.kind, error.message, error.details))
         case BadPayload():
             return _failed(attempt, job_error(BAD_PAYLOAD, str(error)))
         case _:

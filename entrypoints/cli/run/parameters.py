@@ -19,3 +19,7 @@ NoSync = Annotated[
 ]
 NO_SYNC = ["--no-sync"]
 """How a child is told."""
+AllowShell = Annotated[
+    bool,
+    Parameter(help="Run jobs of type shell.run, too: command lines, as the worker's own user.", negative=()),
+]

@@ -7,14 +7,16 @@ from cyclopts import Parameter
 from ....domain.errors import InvalidInput
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
-from .parameters import NoSync, Queues
+from .parameters import AllowShell, NoSync, Queues
 
 
-def up(
+def up(  # noqa: PLR0913 - an argument for each flag
     *,
     app: Annotated[
-        str | None, Parameter(help="MODULE:APP whose jobs to run; without it no worker runs.")
+        str | None,
+        Parameter(help="MODULE:APP whose jobs to run; without it and without --allow-shell no worker runs."),
     ] = None,
+    allow_shell: AllowShell = False,
     workers: Annotated[int, Parameter(help="Worker processes.")] = 1,
     queues: Queues = None,
     port: Annotated[str | None, Parameter(help="Port of the HTTP API [8470]; 0 takes a free one.")] = None,
@@ -37,7 +39,8 @@ def up(
     if flags.database_url is not None:
         raise InvalidInput("database_url", "must not be given: `up` runs its own database")
     logs.configure()
-    settings = load(flags.settings | {"queues": queues, "api_port": port, "data_dir": data_dir})
+    chosen = {"allow_shell": allow_shell or None, "queues": queues, "api_port": port, "data_dir": data_dir}
+    settings = load(flags.settings | chosen)
 
     if app is not None:
         load_app(app)  # what the workers could not import is found out before anything starts

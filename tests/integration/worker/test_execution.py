@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fencepost.application.context import Context
-from fencepost.application.handlers import Discard, Retry, Snooze
+from fencepost.application.handlers import Discard, Failed, Retry, Snooze
 from fencepost.domain.limits import ERROR_BYTES
 from fencepost.domain.vocabulary import State
 from support.workshop import Workshop, gate
@@ -71,6 +71,21 @@ async def test_snooze_discard_and_retry_do_what_they_say(shop: Workshop) -> None
     assert (shop.state(discarded), shop.error(discarded)["message"]) == (State.DEAD, "no use")
     assert shop.job(retried).run_at - shop.last(retried).at == timedelta(seconds=7)
     assert shop.job(retried).failures == 1
+
+
+async def test_a_handler_can_choose_what_is_kept_of_its_failure(shop: Workshop) -> None:
+    """Kind, message and details stand where an exception's would, within the same bounds."""
+
+    async def act(ctx: Context) -> None:
+        raise Failed("exit_code", "exit code 3", "x" * 100_000)
+
+    shop.handle(act)
+    job = await shop.submit()
+    await shop.start()
+    error = shop.error(job)
+    assert (error["type"], error["message"]) == ("exit_code", "exit code 3")
+    assert 4096 < len(error["traceback"]) < ERROR_BYTES
+    assert (shop.job(job).failures, shop.state(job)) == (1, State.PENDING)
 
 
 @pytest.mark.parametrize("delay", [-1, "soon", None, float("nan")])

@@ -1,0 +1,1 @@
+"""Command lines as jobs: processes of this machine, which end with their attempt, whatever ends it."""
