@@ -7,11 +7,15 @@ from ..domain.errors import InvalidInput
 from .settings import Settings, database_url, load
 
 
+class NoDatabase(InvalidInput):
+    """Nobody has said where the database is, and none runs here."""
+
+
 def located(flags: Mapping[str, object]) -> tuple[Settings, str]:
     """Return the settings and the database's address.
 
-    Raises InvalidInput for a bad setting, for an address that cannot be one, and when no database is named and no
-    embedded one runs.
+    Raises InvalidInput for a bad setting and for an address that cannot be one, NoDatabase when no database is named
+    and no embedded one runs.
     """
     settings = load(flags)
     dsn = database_url(settings)
@@ -32,7 +36,7 @@ def _running_here(settings: Settings) -> str:
             return probe(state, adopted=True).dsn
     except NotReady:
         pass
-    raise InvalidInput(
+    raise NoDatabase(
         "database_url", "names no database: set FENCEPOST_DATABASE_URL, or start one here with `fencepost up`"
     )
 

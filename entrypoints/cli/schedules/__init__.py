@@ -18,5 +18,6 @@ for _name, _path, _text in (
     ("stop-backfill", "backfill:stop_backfill", "Decide no further fire times of a backfill."),
     ("sync", "sync:sync", "Bring the schedules that an app declares to the database."),
     ("next", "preview:preview", "Show the next fire times of an expression."),
+    ("import-crontab", "crontab:import_crontab", "Turn the lines of a crontab into schedules."),
 ):
     schedules.command(f"{__name__}.{_path}", name=_name, help=_text)
