@@ -179,12 +179,16 @@ def firing_record(firing: Firing) -> Record:
 
 
 def fire_time_record(fire_at: datetime, place: ZoneInfo) -> Record:
-    """Return a fire time, and what a zone's wall clock shows then: null where the calendar has ended there."""
+    """Return a fire time, and what a zone's wall clock shows then."""
+    return {"fire_at": instant(fire_at), "local": local_time(fire_at, place)}
+
+
+def local_time(time: datetime, place: ZoneInfo) -> str | None:
+    """Return what a zone's wall clock shows, with its offset; null where the calendar has ended there."""
     try:
-        local = fire_at.astimezone(place).isoformat()
+        return time.astimezone(place).isoformat()
     except OverflowError:
-        local = None
-    return {"fire_at": instant(fire_at), "local": local}
+        return None
 
 
 def retry_record(policy: RetryPolicy) -> Record:

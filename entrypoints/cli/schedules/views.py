@@ -7,7 +7,7 @@ from typing import Any
 
 from ....domain.schedule import Schedule
 from ....domain.zones import zone
-from ...records import Record, schedule_record
+from ...records import Record, local_time, schedule_record
 from ..output import Note
 
 SHOWN = (
@@ -43,7 +43,7 @@ def _on_the_wall(times: Iterable[str], tz: str) -> Iterator[str]:
     """Yield moments as the clock of a zone shows them, with its offset."""
     place = zone("tz", tz)
     for time in times:
-        yield datetime.fromisoformat(time).astimezone(place).isoformat()
+        yield local_time(datetime.fromisoformat(time), place) or time
 
 
 def decision(firing: Mapping[str, Any]) -> str:

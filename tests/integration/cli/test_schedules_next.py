@@ -31,6 +31,24 @@ def test_next_counts_from_now_unless_told_otherwise(bare: Commands) -> None:
     assert found[1] - found[0] == timedelta(hours=1)
 
 
+def test_next_ends_with_the_calendar(bare: Commands) -> None:
+    """B048: in Tokyo the year 10000, which no calendar here has, begins nine hours early."""
+    asked = (
+        "schedules",
+        "next",
+        "--cron",
+        "every 8h",
+        "--tz",
+        "Asia/Tokyo",
+        "--from",
+        "9999-12-31T06:30:00Z",
+    )
+    assert bare.lines(*asked) == [
+        {"fire_at": "9999-12-31T14:30:00.000000Z", "local": "9999-12-31T23:30:00+09:00"},
+        {"fire_at": "9999-12-31T22:30:00.000000Z", "local": None},
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
