@@ -30,8 +30,13 @@ def is_apart(backfill: Backfill) -> bool:
     return backfill.wanted.overlap is Overlap.ALLOW
 
 
-def broken(backfill: Backfill) -> Origin | None:
-    """Return who ends a backfill whose range nobody can read any more, and why; None for any other."""
+def broken(backfill: Backfill, *, is_lost: bool = False) -> Origin | None:
+    """Return who ends a backfill that nobody can carry out any more, and why; None for any other.
+
+    Its range can't be read, or its schedule can't (``is_lost``).
+    """
+    if is_lost:
+        return evolve(finisher(backfill), reason="its schedule can't be read")
     rule = unreadable(backfill.timing)
     return None if rule is None else evolve(finisher(backfill), reason=f"its fire times are unknown: {rule}")
 

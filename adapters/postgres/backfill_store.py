@@ -92,11 +92,12 @@ class PostgresBackfillStore:
         if not found:
             return Fired(schedules=0, full=False, next_in=None), set()
         backfill = rows.backfill(found[0][: rows.WIDTH])
-        schedule = schedule_rows.schedule(found[0][rows.WIDTH :])
+        readable = schedule_rows.readable([found[0][rows.WIDTH :]])
         at = yield from clock(self._database.moment())
-        if (origin := facts.broken(backfill)) is not None:
+        if (origin := facts.broken(backfill, is_lost=not readable)) is not None:
             yield from ended_early(self._schema, backfill, Ending.STOPPED, origin, at)
             return Fired(schedules=1, full=True, next_in=None), set()
+        [schedule] = readable
         apart = facts.is_apart(backfill)
         known = schedule if apart else unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         step = decide_next(backfill, known, at, busy=bool(known.open_jobs), most=limit)

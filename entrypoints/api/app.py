@@ -18,8 +18,10 @@ from . import caller, events, health, jobs, operations, queues, schemas, submits
 from .gathering import gathering
 from .guard import REQUEST_ID, Guard
 from .problems import BY_STATUS, Code, Problem, problem_of
+from .schedules import backfills as schedule_backfills
 from .schedules import changes as schedule_changes
 from .schedules import reading as schedule_reading
+from .schedules.backfill_documents import MODELS as BACKFILL_MODELS
 from .schedules.schemas import MODELS as SCHEDULE_MODELS
 from .shortcut import Api
 
@@ -29,7 +31,7 @@ ABOUT = (
 )
 WHERE = "The API lies under /v1; /openapi.json describes it."
 logger = logging.getLogger("fencepost.api")
-V1 = (submits, jobs, operations, queues, events, schedule_changes, schedule_reading)
+V1 = (submits, jobs, operations, queues, events, schedule_changes, schedule_backfills, schedule_reading)
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
 
@@ -109,6 +111,6 @@ def _document(app: FastAPI) -> dict[str, Any]:
         document = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        document["components"] = {"schemas": schemas.components(*SCHEDULE_MODELS)}
+        document["components"] = {"schemas": schemas.components(*SCHEDULE_MODELS, *BACKFILL_MODELS)}
         app.openapi_schema = document
     return app.openapi_schema

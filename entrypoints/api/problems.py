@@ -83,6 +83,7 @@ REPEAT = "Repeat the request, with the same Idempotency-Key if it had one: the a
 SAID: Mapping[type[e.FencepostError], Code] = {
     e.JobNotFound: Code.NOT_FOUND,
     e.ScheduleNotFound: Code.NOT_FOUND,
+    e.BackfillNotFound: Code.NOT_FOUND,
     e.WrongState: Code.WRONG_STATE,
     e.JobBusy: Code.BUSY,
     e.ScheduleExists: Code.SCHEDULE_EXISTS,

@@ -8,7 +8,7 @@ from ....domain.schedule import Schedule
 from ...records import Record, schedule_record
 from ..render import json_response, stored
 
-BELOW = ("next", "firings")
+BELOW = ("next", "firings", "backfills")
 """Words that follow a schedule's name in the paths of what can be read of it."""
 
 

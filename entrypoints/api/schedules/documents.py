@@ -10,7 +10,7 @@ SCHEDULE = parameter(
     "name",
     "path",
     {"type": "string", "pattern": f"^{NAME_PATTERN}$"},
-    "Slashes stay as they are; only one before a last word `next` or `firings` of the name is written `%2F`.",
+    "Slashes stay as they are; only one before a last word of `next`, `firings` or `backfills` is written `%2F`.",
 )
 IF_MATCH = parameter("If-Match", "header", TEXT, "An ETag: version_conflict unless it is the current one.")
 IDEMPOTENCY_KEY = parameter(

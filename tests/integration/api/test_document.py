@@ -8,6 +8,7 @@ import pytest
 
 from fencepost.domain import commands as c
 from fencepost.entrypoints.api import operations, requests
+from fencepost.entrypoints.api.schedules import backfills
 from fencepost.entrypoints.api.schedules import requests as schedules
 from support.api import Memory, in_process
 
@@ -72,6 +73,7 @@ def test_every_parameter_of_a_path_is_described(document: dict[str, Any]) -> Non
         ("ScheduleReplacement", schedules.REPLACE),
         ("ScheduledJob", schedules.JOB),
         ("TriggerRequest", schedules.TRIGGER),
+        ("BackfillRequest", backfills.BACKFILL),
         ("PreviewRequest", schedules.PREVIEW),
     ],
 )

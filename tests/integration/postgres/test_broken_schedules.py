@@ -76,3 +76,16 @@ async def test_a_backfill_whose_zone_is_gone_ends_with_the_reason(plane: Plane) 
     [broken], [sound] = await backfills.list("broken"), await backfills.list("sound")
     assert (broken.ending, broken.fired) == (Ending.STOPPED, 0)
     assert (sound.ending, sound.fired) == (Ending.DONE, 5)
+
+
+async def test_a_backfill_whose_schedule_is_broken_ends_with_the_reason(plane: Plane) -> None:
+    """Nobody knows what its jobs are like; others go on."""
+    backfills = PostgresBackfillStore(plane.database)
+    wanted = Wanted(from_at=MIDNIGHT, to_at=MIDNIGHT)
+    await backfills.request("broken", wanted, asked("broken"))
+    await backfills.request("sound", wanted, asked("sound"))
+    await forged(plane, "'{}'")
+    while (await backfills.advance(100)).full:
+        pass
+    [broken], [sound] = await backfills.list("broken"), await backfills.list("sound")
+    assert (broken.ending, sound.ending) == (Ending.STOPPED, Ending.DONE)
