@@ -25,9 +25,11 @@ from .schedule import (
 )
 
 BATCH_FIRED = 100
-"""Jobs that one decision inserts for one schedule."""
+"""Jobs that one transaction inserts for schedules that catch up."""
 BATCH_TIMES = 5_000
 """Fire times that one decision goes through for one schedule."""
+ALL_TIMES = 20_000
+"""Fire times that one transaction goes through for all of its schedules."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -111,17 +113,19 @@ def due_at(name: str, timing: Timing, fire_at: datetime) -> datetime:
 
 
 def decide_due(
-    schedule: Schedule, now: datetime, *, busy: bool, decided: Container[datetime] = ()
+    schedule: Schedule, now: datetime, *, busy: bool, decided: Container[datetime] = (), among: int = 1
 ) -> Decided:
     """Decide the fire times that are due, in order, as many as one transaction should.
 
     ``busy`` says that a job of the schedule is unfinished; ``decided`` fire times have had their decision. The newest
-    one that was missed is the one that ``latest`` catches up with, unless one on time stands for it.
+    one that was missed is the one that ``latest`` catches up with, unless one on time stands for it. ``among`` is the
+    number of schedules that share the transaction, each of which may fire once at least.
     """
+    most = max(1, BATCH_FIRED // among)
     page = _Page()
     desk = _Desk(schedule.definition.policies, busy, schedule.waiting)
     fired, undecided = 0, schedule.next_fire_at
-    for moment, following in _due(schedule, now):
+    for moment, following in _due(schedule, now, max(1, min(BATCH_TIMES, ALL_TIMES // among))):
         undecided = following
         if moment in decided:
             page.part()
@@ -129,7 +133,7 @@ def decide_due(
         firing, desk = desk.judged(moment, now, newest=following is None or following > now)
         page.add(firing)
         fired += firing.outcome is Outcome.FIRED
-        if fired == BATCH_FIRED:
+        if fired == most:
             break
     return Decided(firings=tuple(page.rows), next_fire_at=undecided, waiting=desk.waiting, cancel=desk.cancel)
 
@@ -174,9 +178,7 @@ class _Page:
         self._parted = True
 
 
-def _due(
-    schedule: Schedule, now: datetime, limit: int = BATCH_TIMES
-) -> Iterator[tuple[datetime, datetime | None]]:
+def _due(schedule: Schedule, now: datetime, limit: int) -> Iterator[tuple[datetime, datetime | None]]:
     """Yield each fire time that is due with the one that follows it."""
     moment = schedule.next_fire_at
     if moment is None or moment > now:

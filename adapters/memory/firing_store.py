@@ -41,7 +41,7 @@ class MemoryFiringStore:
             due = [(at, name) for at, name in self._fire_times() if at <= now]
             names = [name for _, name in sorted(due)[:limit]]
             for name in names:
-                self._decide(self._database.schedules[name], now)
+                self._decide(self._database.schedules[name], now, len(names))
             left = any(name in names for at, name in self._fire_times() if at <= now)
             later = [at - now for at, _ in self._fire_times() if at > now]
             full = left or len(names) == limit
@@ -83,14 +83,14 @@ class MemoryFiringStore:
         ledger = self._database.ledgers.get(name, {})
         return next((entry.firing for slot, entry in ledger.items() if slot.origin == origin), None)
 
-    def _decide(self, schedule: Schedule, now: datetime) -> None:
+    def _decide(self, schedule: Schedule, now: datetime, among: int) -> None:
         states = self._states(schedule)
         known = unfinished(schedule, states)
         if (origin := obstacle(known, states)) is not None:
             self._pause(known, origin, now)
             return
         already = decided_slots(self._database, schedule.name)
-        decided = decide_due(known, now, busy=bool(known.open_jobs), decided=already)
+        decided = decide_due(known, now, busy=bool(known.open_jobs), decided=already, among=among)
         settle(self._database, known, decided, now)
         self._cancel(known, decided, now)
 

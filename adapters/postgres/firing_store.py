@@ -85,7 +85,8 @@ class PostgresFiringStore:
             if (origin := obstacle(known, states)) is not None:
                 settlements.append((yield from self._pause(known, past, origin, at)))
             else:
-                decided = decide_due(known, at, busy=bool(known.open_jobs), decided=past.decided)
+                busy, among = bool(known.open_jobs), len(schedules)
+                decided = decide_due(known, at, busy=busy, decided=past.decided, among=among)
                 settlements.append(Settlement(known, decided, past.newest))
         yield from settle(self._schema, settlements, at)
         yield from self._cancel(settlements)

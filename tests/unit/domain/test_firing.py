@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fencepost.domain.firing import (
+    ALL_TIMES,
     BATCH_FIRED,
     BATCH_TIMES,
     Decided,
@@ -128,6 +129,20 @@ def test_one_decision_goes_through_no_more_fire_times_than_a_batch() -> None:
     one = decided(schedule("* * * * *"), MIDNIGHT + timedelta(days=30))
     assert told(one) == [(MIDNIGHT, Outcome.COALESCED, Reason.MISSED, BATCH_TIMES)]
     assert one.next_fire_at == MIDNIGHT + BATCH_TIMES * MINUTE
+
+
+@pytest.mark.parametrize(("among", "fired"), [(1, BATCH_FIRED), (7, BATCH_FIRED // 7), (100, 1), (1_000, 1)])
+def test_schedules_that_share_a_transaction_share_its_batch(among: int, fired: int) -> None:
+    """Each fires once at least, so that all get on."""
+    one = schedule("* * * * *", missed=Missed.ALL, overlap=Overlap.ALLOW)
+    assert len(decide_due(one, MIDNIGHT + 1_000 * MINUTE, busy=False, among=among).firings) == fired
+
+
+def test_schedules_that_share_a_transaction_share_its_time() -> None:
+    """Fire times that make no job are many."""
+    one = schedule("* * * * *", missed=Missed.SKIP)
+    [row] = decide_due(one, MIDNIGHT + timedelta(days=30), busy=False, among=100).firings
+    assert row.count == ALL_TIMES // 100
 
 
 def test_what_is_older_than_the_catchup_window_is_skipped() -> None:
