@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from .cron_days import Calendar, searches
+from .cron_days import Calendar, EveryDay, every_day, searches
 from .cron_fields import canonical, read_fields, spaced
 from .cron_words import sentence
 from .errors import InvalidInput
@@ -24,6 +24,7 @@ class Cron:
         self._dst = dst
         self._fixed = dst is Dst.VIXIE and not self._fields.real_time
         self._minutes = array("H", self._fields.minutes_of_day())
+        self._every_day = every_day(self._fields)
         self._searches = searches(self._fields)
         if not self._searches:
             raise InvalidInput(
@@ -43,7 +44,7 @@ class Cron:
 
     def _fires(self, at: int) -> Iterator[int]:
         """Yield the minutes of UTC that fire from ``at`` on, one stretch of constant offset at a time."""
-        calendar = Calendar(self._searches)
+        calendar = EveryDay() if self._every_day else Calendar(self._searches)
         while at < END:
             stretch = stretch_at(self._zone, at)
             yield from self._within(stretch, at, calendar)
@@ -51,7 +52,7 @@ class Cron:
             day = calendar.first(max(0, (stretch.end + stretch.offset) // DAY - 2))
             at = max(stretch.end, (day - 1) * DAY)
 
-    def _within(self, stretch: Stretch, at: int, calendar: Calendar) -> Iterator[int]:
+    def _within(self, stretch: Stretch, at: int, calendar: Calendar | EveryDay) -> Iterator[int]:
         first, end = at + stretch.offset, stretch.end + stretch.offset
         if self._fixed:
             turned = stretch.start + stretch.before
@@ -64,10 +65,10 @@ class Cron:
         for wall in self._matches(first, end, calendar):
             yield wall - stretch.offset
 
-    def _any(self, first: int, end: int, calendar: Calendar) -> bool:
+    def _any(self, first: int, end: int, calendar: Calendar | EveryDay) -> bool:
         return next(self._matches(first, end, calendar), None) is not None
 
-    def _matches(self, first: int, end: int, calendar: Calendar) -> Iterator[int]:
+    def _matches(self, first: int, end: int, calendar: Calendar | EveryDay) -> Iterator[int]:
         """Yield the matching minutes of the wall clock, ``first <= minute < end``."""
         first, end = max(first, 0), min(end, END)
         day = calendar.first(first // DAY)

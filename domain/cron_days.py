@@ -33,6 +33,14 @@ class Calendar:
         return min(search.first(day) for search in self._searches)
 
 
+class EveryDay:
+    """The same for fields that name all days: there is nothing to look for."""
+
+    def first(self, day: int) -> int:
+        """Return the day itself."""
+        return day
+
+
 class _Search:
     """One condition; the last answer is kept, as a union asks each condition again and again."""
 
@@ -53,6 +61,12 @@ def searches(fields: Fields) -> list[croniter]:
         croniter(text, 0.0, day_or=False, max_years_between_matches=_RAREST) for text in _conditions(fields)
     )
     return [search for search in found if _first(search, _FAMILIAR) < DAYS]
+
+
+def every_day(fields: Fields) -> bool:
+    """Whether fields name all days there are."""
+    days, weekdays = len(fields.days) == 31, len(fields.weekdays) == 7
+    return len(fields.months) == 12 and (days or weekdays if fields.either_day else days and weekdays)
 
 
 def _first(search: croniter, day: int) -> int:

@@ -7,6 +7,7 @@ each minute of UTC then shows the very minute that a clock on the wall shows.
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
@@ -48,6 +49,13 @@ class Stretch:
 
 def stretch_at(zone: ZoneInfo, minute: int) -> Stretch:
     """Return a stretch that ``minute`` lies in: its true start if less than two days back, and its end if near."""
+    midnight = _stretch_at(zone, minute - minute % DAY)
+    return midnight if minute < midnight.end else _stretch_at(zone, minute)
+
+
+@lru_cache(maxsize=1024)
+def _stretch_at(zone: ZoneInfo, minute: int) -> Stretch:
+    """Look for changes of the offset around a minute: once a day, as all schedules of a zone ask for the same."""
     offset = _offset(zone, minute)
     start = minute - _LOOKBACK
     before = _offset(zone, start)

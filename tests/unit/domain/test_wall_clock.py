@@ -69,7 +69,7 @@ def test_a_stretch_knows_its_start_for_two_days() -> None:
     for at in (fold, fold + 1, fold + 2 * DAY - 1):
         stretch = stretch_at(oslo, at)
         assert (stretch.start, stretch.before, stretch.offset) == (fold, 120, 60)
-    later = stretch_at(oslo, fold + 2 * DAY + 1)
+    later = stretch_at(oslo, fold + 3 * DAY)
     assert (later.before, later.offset) == (60, 60)
 
 
