@@ -3,22 +3,14 @@
 import os
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
+from support.faketime import library
 from support.figures import Note
 from support.site import APPS, Site, slay
 
 LEASE, LONG_LEASE = timedelta(seconds=1.5), timedelta(seconds=3)
-PRELOADED = "lib/*/faketime/libfaketimeMT.so.1"
-
-
-def library() -> Path | None:
-    """The library that shifts all clocks of a process, where it is installed."""
-    named = os.environ.get("FENCEPOST_TEST_FAKETIME")
-    found = [Path(named)] if named else sorted(Path("/usr").glob(PRELOADED))
-    return found[0] if found else None
 
 
 def shifted(seconds: int) -> Mapping[str, str]:
