@@ -52,7 +52,7 @@ EVENTS: Mapping[Action, ControlEventName] = {
 class Difference:
     """A field that the schedule and the code say differently; durations in seconds.
 
-    A payload is JSON text, or its digest where the code is not at hand.
+    A payload is JSON text, and where the code is not at hand a digest.
     """
 
     field: str

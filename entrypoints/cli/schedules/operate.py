@@ -68,11 +68,15 @@ async def delete(
     check_origin(trail)
     check_name("name", name)
     async with session(flags) as container:
-        await container.scheduling().get(name)
+        schedule = await container.scheduling().get(name)
         if not (yes or agreed(f"delete schedule {name}?", "must be given to delete without a terminal")):
             return
         await container.scheduling().delete(name, trail, version=version)
     emit_one(flags.output, {"name": name, "verdict": Verdict.ACCEPTED.value})
+    if schedule.declared is not None:
+        say(
+            f"its code declares it: {schedule.declared.app} creates it again when it starts; a pause would last"
+        )
 
 
 async def _each(

@@ -12,11 +12,13 @@ from ....application.ports.event_log import LogFilter
 from ....domain.declaring import Action, Declared, Difference
 from ....domain.facts import instant
 from ....domain.vocabulary import ControlEventName
+from ...records import Record
 from ..exits import CONFLICT, FAILED, OK
 from ..flags import PLAIN, Flags
-from ..output import Note, emit_many, json_text
+from ..output import Note, emit_many
 from ..session import origin, session_where
 from ..terminal import say
+from .views import difference, difference_record
 
 if TYPE_CHECKING:
     from ....application.ports.event_log import EventLog
@@ -59,7 +61,7 @@ async def sync(
     return FAILED if Action.FAILED in actions else CONFLICT if Action.CONFLICT in actions else OK
 
 
-async def _record(answer: Declared, log: "EventLog") -> dict[str, Any]:
+async def _record(answer: Declared, log: "EventLog") -> Record:
     record = {
         "name": answer.name,
         "action": answer.action.value,
@@ -70,13 +72,14 @@ async def _record(answer: Declared, log: "EventLog") -> dict[str, Any]:
     return record | (await _last_edit(answer.name, log) if answer.action in OTHERS else {})
 
 
-def _difference(one: Difference) -> dict[str, Any]:
-    values = (one.schedule, one.code)
-    schedule, code = map(json.loads, values) if one.field == "payload" else values
-    return {"field": one.field, "schedule": schedule, "code": code}
+def _difference(one: Difference) -> Record:
+    record = difference_record(one)
+    if one.field == "payload":
+        return record | {"schedule": json.loads(one.schedule), "code": json.loads(one.code)}
+    return record
 
 
-async def _last_edit(name: str, log: "EventLog") -> dict[str, Any]:
+async def _last_edit(name: str, log: "EventLog") -> Record:
     """Return who edited a schedule last, and when; nothing for one that nobody has edited since it was created."""
     where = LogFilter(subject=f"schedule:{name}", names=frozenset({ControlEventName.SCHEDULE_EDITED.value}))
     found = await log.page(where, limit=PAGE)
@@ -87,12 +90,10 @@ async def _last_edit(name: str, log: "EventLog") -> dict[str, Any]:
 
 def _differences(record: Mapping[str, Any]) -> str:
     """Return what a table says beside the action."""
-    said = [
-        f"{one['field']}: {_shown(one['schedule'])} → {_shown(one['code'])}" for one in record["differences"]
-    ]
+    said = [*map(difference, record["differences"])]
     if record["action"] in OTHERS:
         said.append(f"({_whose(record)})")
-    return ", ".join(said) or record["error"] or ""
+    return "; ".join(said) or record["error"] or ""
 
 
 def _whose(record: Mapping[str, Any]) -> str:
@@ -103,10 +104,6 @@ def _whose(record: Mapping[str, Any]) -> str:
             f"declared by {record['declared_by']}, edited by {record['edited_by']} at {record['edited_at']}"
         )
     return f"declared by {record['declared_by']}"
-
-
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else json_text(value)
 
 
 def _sum(answers: Sequence[Declared], *, dry_run: bool) -> str:

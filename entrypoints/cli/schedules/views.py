@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ....domain.declaring import Difference, drift
 from ....domain.schedule import Schedule
 from ....domain.zones import zone
 from ...records import Record, local_time, schedule_record
-from ..output import Note
+from ..output import Note, json_text
 
 SHOWN = (
     *("name", "state", "paused_at", "pause_reason", "words", "next_fire_times", "next_fire_at"),
@@ -16,6 +17,7 @@ SHOWN = (
     *("missed", "catchup_window", "overlap", "pause_on_failure"),
     *("type", "payload", "queue", "priority", "max_attempts", "timeout", "lease", "retry"),
     *("waiting", "open_jobs", "last_job", "last_firings", "created_at", "version"),
+    *("declared_by", "drift"),
 )
 """What people are shown of a schedule, as far as there is something to show."""
 
@@ -25,7 +27,31 @@ def told(schedule: Schedule) -> Record:
     record = schedule_record(schedule)
     payload = schedule.definition.template.payload
     record["job"]["payload"] = None if payload is None else json.loads(payload)
-    return record
+    return record | declared_by(schedule) | {"drift": [difference_record(one) for one in drift(schedule)]}
+
+
+def listed(schedule: Schedule) -> Record:
+    """Return a schedule as a line of a list: without its payload, and with the fields that are not as the code says."""
+    return (
+        schedule_record(schedule)
+        | declared_by(schedule)
+        | {"drifted": [one.field for one in drift(schedule)]}
+    )
+
+
+def declared_by(schedule: Schedule) -> Record:
+    """Return which app's code declares it, if any does."""
+    return {"declared_by": None if schedule.declared is None else schedule.declared.app}
+
+
+def difference_record(one: Difference) -> Record:
+    """Return a field that a schedule and the code say differently."""
+    return {"field": one.field, "schedule": one.schedule, "code": one.code}
+
+
+def difference(one: Mapping[str, Any]) -> str:
+    """Return such a record as text."""
+    return f"{one['field']}: {_shown(one['schedule'])}, in the code {_shown(one['code'])}"
 
 
 def for_people(record: Record) -> Record:
@@ -35,6 +61,7 @@ def for_people(record: Record) -> Record:
         told["next_fire_times"] = "\n".join(_on_the_wall(record["next_fire_times"], record["tz"]))
         told["next_fire_at"] = None
         told["last_firings"] = "\n".join(map(decision, record["last_firings"]))
+    told["drift"] = "\n".join(map(difference, record["drift"]))
     shown = {name: told.get(name) for name in SHOWN}
     return {name: value for name, value in shown.items() if not _absent(value)}
 
@@ -51,6 +78,10 @@ def decision(firing: Mapping[str, Any]) -> str:
     until = f" to {firing['until']} ({firing['count']})" if firing["until"] else ""
     job = f", job {firing['job_id']}" if firing["job_id"] else ""
     return f"{firing['fire_at']}{until} {firing['outcome']}: {firing['reason']}{job}"
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json_text(value)
 
 
 def _absent(value: object) -> bool:

@@ -78,6 +78,53 @@ def test_changed_code_and_code_that_is_gone(fencepost: Commands, say: Say) -> No
     assert actions(sync(fencepost)) == {"nightly": "unchanged"}
 
 
+def test_drift_is_shown_and_left_alone(fencepost: Commands, say: Say) -> None:
+    """By a sync with who has edited it, by the list and by the schedule itself without the code."""
+    say("'nightly', '30 2 * * *', report", "'hourly', '@hourly', report")
+    sync(fencepost)
+    fencepost.json("schedules", "edit", "nightly", "--overlap", "allow", "--payload", '{"user_id": 7}')
+    answer = sync(fencepost)["nightly"]
+    assert (answer["action"], answer["declared_by"]) == ("drifted", "crew:app")
+    assert answer["edited_by"].startswith("user:")
+    shown = {one["field"]: (one["schedule"], one["code"]) for one in answer["differences"]}
+    assert shown == {"overlap": ("allow", "skip"), "payload": ({"user_id": 7}, {})}
+    listed = {
+        one["name"]: (one["declared_by"], one["drifted"]) for one in fencepost.lines("schedules", "list")
+    }
+    assert listed == {"nightly": ("crew:app", ["overlap", "payload"]), "hourly": ("crew:app", [])}
+    drift = fencepost.json("schedules", "show", "nightly")["drift"]
+    assert [one["field"] for one in drift] == ["overlap", "payload"]
+    table = fencepost.run("schedules", "show", "nightly", "--output", "table").stdout
+    assert "overlap: allow, in the code skip" in table
+
+
+def test_conflicts_are_for_somebody_to_end(fencepost: Commands, say: Say) -> None:
+    """Exit code 4 until the code has its way, or says what the operator has said."""
+    say("'nightly', '30 2 * * *', report")
+    sync(fencepost)
+    fencepost.json("schedules", "edit", "nightly", "--overlap", "allow")
+    say("'nightly', '0 3 * * *', report")
+    assert actions(sync(fencepost, code=4)) == {"nightly": "conflict"}
+    table = fencepost.run("schedules", "sync", "crew:app", "--output", "table")
+    assert (table.returncode, table.stderr) == (4, "1 conflict\n")
+    assert "cron: 30 2 * * *, in the code 0 3 * * *; overlap: allow, in the code skip" in table.stdout
+    say("'nightly', '30 2 * * *', report, overlap='allow'")
+    assert actions(sync(fencepost)) == {"nightly": "adopted"}
+    say("'nightly', '0 3 * * *', report")
+    assert actions(sync(fencepost)) == {"nightly": "edited"}
+
+
+def test_a_delete_says_that_it_does_not_last(fencepost: Commands, say: Say) -> None:
+    """While the code declares the schedule; nothing is said of others."""
+    say("'nightly', '30 2 * * *', report")
+    sync(fencepost)
+    done = fencepost.run("schedules", "delete", "nightly", "--yes")
+    assert (done.returncode, done.stderr.count("crew:app creates it again")) == (0, 1)
+    assert actions(sync(fencepost)) == {"nightly": "created"}
+    fencepost.json("schedules", "add", "by-hand", "--cron", "@daily", "--type", "report")
+    assert fencepost.run("schedules", "delete", "by-hand", "--yes").stderr == ""
+
+
 def test_code_that_does_not_fit_is_one_line_with_its_place(fencepost: Commands, say: Say) -> None:
     """Before anything connects: exit code 2."""
     say("'nightly', '30 2 30 2 *', report")
