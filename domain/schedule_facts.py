@@ -7,7 +7,8 @@ from typing import Any
 from . import facts
 from .recurrence import Dst
 from .retry import microseconds
-from .schedule import Definition, Missed, Overlap, Policies, Timing
+from .schedule import Definition, Missed, Overlap, Policies, Schedule, Timing
+from .zones import TZ_VERSION
 
 
 def describe(definition: Definition) -> dict[str, Any]:
@@ -38,6 +39,22 @@ def restore(data: Mapping[str, Any], payload: str | None) -> Definition:
         ),
         template=facts.restore(data["job"], payload),
     )
+
+
+def describe_change(schedule: Schedule, *, defined: bool) -> dict[str, Any]:
+    """Return what the event of a change tells of the schedule after it; ``defined`` when its definition is new."""
+    upcoming = schedule.next_fire_at
+    told: dict[str, Any] = {
+        "version": schedule.version,
+        "next_fire_at": None if upcoming is None else facts.instant(upcoming),
+    }
+    if upcoming is not None:
+        told["tz_version"] = TZ_VERSION
+    if defined:
+        told["definition"] = describe(schedule.definition)
+    if schedule.declared is not None:
+        told["declared_by"] = schedule.declared.app
+    return told
 
 
 def describe_timing(timing: Timing) -> dict[str, Any]:

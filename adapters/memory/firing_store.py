@@ -7,6 +7,7 @@ from attrs import evolve
 
 from ...application.ports.schedule_store import Fired
 from ...domain import schedule_changes as changes
+from ...domain import schedule_facts
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
@@ -98,7 +99,7 @@ class MemoryFiringStore:
         """Pause a schedule that can't go on; what is due is skipped, and what waits waits on."""
         name = schedule.name
         change = changes.paused(schedule, origin.reason, now, decided_slots(self._database, name))
-        data = {"version": change.schedule.version, "next_fire_at": None}
+        data = schedule_facts.describe_change(change.schedule, defined=False)
         note(self._database, name, ControlEventName.SCHEDULE_PAUSED, origin, now, data)
         decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
         settle(self._database, change.schedule, decided, now)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from attrs import evolve
 
@@ -11,12 +10,10 @@ from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists
-from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule, Slot
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
-from ...domain.zones import TZ_VERSION
 from .backfill_store import end_all
 from .database import MemoryDatabase
 from .settling import decided_slots, found, note, record, settle
@@ -143,17 +140,8 @@ class MemoryScheduleStore:
         return self._write(event, change.schedule, origin, now)
 
     def _write(self, event: Name, schedule: Schedule, origin: Origin, now: datetime) -> Schedule:
-        upcoming = schedule.next_fire_at
-        data: dict[str, Any] = {
-            "version": schedule.version,
-            "next_fire_at": None if upcoming is None else instant(upcoming),
-        }
-        if upcoming is not None:
-            data["tz_version"] = TZ_VERSION
-        if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
-            data["definition"] = schedule_facts.describe(schedule.definition)
-        if schedule.declared is not None:
-            data["declared_by"] = schedule.declared.app
+        defined = event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED)
+        data = schedule_facts.describe_change(schedule, defined=defined)
         self._database.schedules[schedule.name] = schedule
         note(self._database, schedule.name, event, origin, now, data)
         self._database.ring()

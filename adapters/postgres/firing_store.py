@@ -8,6 +8,7 @@ from attrs import evolve
 from ...application.ports.runs import runs
 from ...application.ports.schedule_store import Fired
 from ...domain import schedule_changes as changes
+from ...domain import schedule_facts
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
@@ -95,7 +96,7 @@ class PostgresFiringStore:
     def _pause(self, schedule: Schedule, past: Past, origin: Origin, at: datetime) -> Plan[Settlement]:
         """Pause a schedule that can't go on; what is due is skipped, and what waits waits on."""
         change = changes.paused(schedule, origin.reason, at, past.decided)
-        data = {"version": change.schedule.version, "next_fire_at": None}
+        data = schedule_facts.describe_change(change.schedule, defined=False)
         yield note(self._schema, schedule.name, ControlEventName.SCHEDULE_PAUSED, origin, at, data)
         decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
         return Settlement(change.schedule, decided)

@@ -14,7 +14,6 @@ from ...domain.firing import Decided, Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
-from ...domain.zones import TZ_VERSION
 from . import schedule_rows as rows
 from .arrays import numbers, texts
 from .backfill_plan import all_ended
@@ -194,20 +193,11 @@ class PostgresScheduleStore:
         return after
 
     def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Query:
-        data: dict[str, Any] = {"version": schedule.version, "next_fire_at": _moment(schedule.next_fire_at)}
-        if schedule.next_fire_at is not None:
-            data["tz_version"] = TZ_VERSION
-        if event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
-            data["definition"] = schedule_facts.describe(schedule.definition)
-        if schedule.declared is not None:
-            data["declared_by"] = schedule.declared.app
+        defined = event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED)
+        data = schedule_facts.describe_change(schedule, defined=defined)
         return note(self._schema, schedule.name, event, origin, at, data)
 
 
 def _row(schedule: Schedule, wanted: Sequence[str]) -> dict[str, Any]:
     values = rows.columns(schedule)
     return {name: values[name] for name in wanted}
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else instant(moment)

@@ -93,6 +93,17 @@ class ScheduleLife(RuleBasedStateMachine):
             self.check_told(name)
             self.owe(name, wanted)
 
+    @rule(name=which, wanted=definitions, app=st.sampled_from(["one:app", "two:app"]), force=st.booleans())
+    def declare(self, name: str, wanted: Definition, app: str, force: bool) -> None:
+        """Let a program say what it is."""
+        before = self.there(name)
+        self.attempt(lambda one: one.schedules.declare(name, wanted, USER, app=app, force=force))
+        after = self.there(name)
+        if after is not None and (before is None or after.definition != before.definition):
+            if before is not None:
+                self.check_told(name)
+            self.owe(name, wanted)
+
     @rule(name=which)
     def pause(self, name: str) -> None:
         """Pause one."""
