@@ -1,5 +1,6 @@
 """What a worker can run: handlers by job type."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -45,6 +46,15 @@ class Failed(Exception):
         """Name the kind of failure, as an exception's type would; details take the place of a traceback."""
         super().__init__(message)
         self.kind, self.message, self.details = kind, message, details
+
+
+class Stopped(CancelledError):
+    """Raised by a handler that has stopped when it was told to; after a timeout the details are kept."""
+
+    def __init__(self, details: str | None = None) -> None:
+        """Say what is worth knowing of what was stopped; it takes the place of a traceback."""
+        super().__init__()
+        self.details = details
 
 
 class HandlerClash(FencepostError):

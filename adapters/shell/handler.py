@@ -1,10 +1,11 @@
 """The handler of ``shell.run``."""
 
+from asyncio import CancelledError
 from collections.abc import Mapping
 from typing import Any
 
 from ...application.context import Context
-from ...application.handlers import Failed, Handler
+from ...application.handlers import Failed, Handler, Stopped
 from ...application.shell import SHELL_RUN, ShellCommand, shell_command
 from .guarded import Guarded
 from .surroundings import check_user, directory, environment
@@ -31,17 +32,25 @@ async def run(ctx: Context, command: ShellCommand) -> dict[str, Any]:
     """
     check_user(command)
     variables = environment(ctx, command)
-    async with Guarded(command, variables, directory(command, variables), GRACE) as guarded:
-        code = await guarded.ended()
-        if code != 0:
-            raise Failed(EXIT_CODE, f"exit code {code}", _last_words(guarded))
-        return {
-            "exit_code": code,
-            "stdout": guarded.stdout.text(RESULT_BYTES).replace("\x00", "\ufffd"),
-            "stderr": guarded.stderr.text(RESULT_BYTES).replace("\x00", "\ufffd"),
-            "stdout_bytes": guarded.stdout.bytes,
-            "stderr_bytes": guarded.stderr.bytes,
-        }
+    guarded = Guarded(command, variables, directory(command, variables), GRACE)
+    try:
+        async with guarded:
+            code = await guarded.ended()
+    except CancelledError as error:
+        raise Stopped(_last_words(guarded)) from error
+    if code != 0:
+        raise Failed(EXIT_CODE, f"exit code {code}", _last_words(guarded))
+    return _result(guarded, code)
+
+
+def _result(guarded: Guarded, code: int) -> dict[str, Any]:
+    return {
+        "exit_code": code,
+        "stdout": guarded.stdout.text(RESULT_BYTES).replace("\x00", "\ufffd"),
+        "stderr": guarded.stderr.text(RESULT_BYTES).replace("\x00", "\ufffd"),
+        "stdout_bytes": guarded.stdout.bytes,
+        "stderr_bytes": guarded.stderr.bytes,
+    }
 
 
 def _arguments(payload: Mapping[str, Any]) -> Mapping[str, Any]:

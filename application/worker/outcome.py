@@ -9,7 +9,7 @@ from ...domain.durations import duration
 from ...domain.errors import InvalidInput, LeaseLost
 from ...domain.limits import RESULT_BYTES
 from ...domain.values import encode
-from ..handlers import Discard, Failed, Retry, Snooze
+from ..handlers import Discard, Failed, Retry, Snooze, Stopped
 from .attempt import Attempt, BadPayload, Cause, NotStarted
 from .errors import describe, job_error
 
@@ -25,7 +25,7 @@ def conclude(attempt: Attempt, result: Any, error: BaseException | None) -> c.Re
     if attempt.completed:
         return None
     if attempt.cause is Cause.TIMEOUT and not isinstance(error, NotStarted):
-        return timed_out(attempt)
+        return timed_out(attempt, error)
     if error is None:
         stopped = result is None and attempt.seen
         return _stopped(attempt) if stopped else _succeeded(attempt, result)
@@ -39,9 +39,10 @@ def conclude(attempt: Attempt, result: Any, error: BaseException | None) -> c.Re
         return _failed(attempt, describe(bad))
 
 
-def timed_out(attempt: Attempt) -> c.Report:
-    """Return the report of an attempt that ran too long."""
-    error = job_error("timeout", f"the handler ran longer than {attempt.job.timeout}")
+def timed_out(attempt: Attempt, ended: BaseException | None = None) -> c.Report:
+    """Return the report of an attempt that ran too long, with what its handler has to say about it."""
+    details = ended.details if isinstance(ended, Stopped) else None
+    error = job_error("timeout", f"the handler ran longer than {attempt.job.timeout}", details)
     return c.Timeout(error=error, draw=attempt.services.draw(), **_common(attempt))
 
 

@@ -12,10 +12,15 @@ from typing import Any
 
 import pytest
 
+from fencepost.adapters.postgres.event_log import PostgresEventLog
+from fencepost.application.ports.event_log import LogFilter
+from fencepost.application.scheduling import Scheduling
+from fencepost.domain.errors import InvalidInput
 from fencepost.domain.recurrence import recurrence
 from support.calling import call
 from support.cron_asking import effort, fire_times, refusal
-from support.schedules import Plane, plane_over
+from support.rig import USER
+from support.schedules import Plane, definition, plane_over
 from support.stores import Clock
 
 USAGE = 2
@@ -73,6 +78,21 @@ def test_the_command_line_refuses_the_same(preview: Preview, expression: str, wo
     assert "cron: " in done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+async def test_nothing_is_stored_of_what_is_refused(plane: Plane) -> None:
+    """B038, B042, B044, B045, B047, B055: neither a schedule nor an event, at creation and at an edit."""
+    scheduling = Scheduling(plane.schedules, plane.firings, plane.schedules)
+    kept = await scheduling.create("kept", definition("@daily"), USER)
+    bad = [definition(str(parameters.values[0])) for parameters in REFUSED]
+    bad += [definition("@daily", tz=tz) for tz in ZONES]
+    for one in bad:
+        with pytest.raises(InvalidInput):
+            await scheduling.create("refused", one, USER)
+        with pytest.raises(InvalidInput):
+            await scheduling.edit("kept", one, USER)
+    assert await scheduling.list() == [kept]
+    assert await PostgresEventLog(plane.database).page(LogFilter(names=frozenset({"schedule_edited"}))) == []
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ sh -c 'sh -c "echo grandchild \\$\\$ >> family; exec sleep 1000" & wait' &
 sh -c 'trap "" TERM HUP INT; echo "deaf $$" >> family; while :; do sleep 1000; done' &
 timeout 1000 sh -c 'echo "regrouped $$" >> family; exec sleep 1000' &
 sh -c 'kill -STOP $$; true' & note stopped $!
+echo all are there
 wait
 """
 """Five kinds of processes that are easily forgotten; `timeout` leaves the process group."""
@@ -86,6 +87,7 @@ def test_a_timeout_ends_the_command_with_all_its_processes(
     family = start("--timeout", "2s", "--max-attempts", "1")
     job = json.loads(fencepost.run("jobs", "wait", family.job).stdout)
     assert (job["state"], job["error"]["type"]) == ("dead", "timeout")
+    assert job["error"]["traceback"] == "stdout:\nall are there\n"
     assert family.gone()
 
 

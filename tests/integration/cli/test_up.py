@@ -73,6 +73,14 @@ def test_a_job_is_done_and_the_data_survive(up: Commands) -> None:
     assert again.code() == 0
 
 
+def test_command_lines_need_no_app(up: Commands) -> None:
+    """A worker is there for them when it is allowed: cron in one process tree, with a history."""
+    running, _ = started(up, "--allow-shell")
+    job = up.json("jobs", "submit", "shell.run", "--payload", '{"command": "echo hi"}')["job_id"]
+    assert up.json("jobs", "wait", str(job), "--timeout", "30s")["result"]["stdout"] == "hi\n"
+    assert running.stop() == 0
+
+
 def test_nothing_outlives_it_even_when_it_is_killed(up: Commands) -> None:
     """Killed the hard way, its children and its PostgreSQL end by themselves.
 

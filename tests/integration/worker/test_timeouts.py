@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from fencepost.application.context import Context
+from fencepost.application.handlers import Stopped
 from fencepost.domain.vocabulary import State
 from support.workshop import Workshop, forever, gate
 
@@ -55,6 +56,24 @@ async def test_a_success_after_the_timeout_is_dropped(shop: Workshop) -> None:
     await shop.start()
     await shop.advance(3)
     assert shop.error(job)["type"] == "timeout"
+
+
+async def test_a_handler_that_stops_can_say_what_it_was_doing(shop: Workshop) -> None:
+    """It is kept with the timeout, and changes nothing else: a drain hands the job back as ever."""
+
+    async def telling(ctx: Context) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            raise Stopped("waited for nothing") from error
+
+    shop.handle(telling)
+    job, drained = await shop.submit(timeout=TWO), await shop.submit()
+    await shop.start()
+    await shop.advance(3)
+    assert (shop.error(job)["type"], shop.error(job)["traceback"]) == ("timeout", "waited for nothing")
+    await shop.stop()
+    assert shop.events(drained) == ["enqueued", "claimed", "released"]
 
 
 async def test_a_handler_that_ignores_its_timeout_keeps_its_slot_until_it_ends(
