@@ -13,6 +13,8 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _TELL_NOTHING = frozenset(
     {"[", "[[", "!", "{", "if", "then", "test", "cd", "command", "exec", "sh", "bash", "env"}
 )
+_NO_PROGRAMS = ("/dev/", "/proc/", "/run/", "/sys/")
+"""Where what commands are about never lies; many look there whether they are to do anything."""
 
 
 class Names:
@@ -36,7 +38,7 @@ class Names:
 def _telling(command: str) -> str:
     """Return the word that tells most: the last part of the first path, else the first word of a program."""
     words = [word for word in _WORD.findall(command) if not word.startswith("-")]
-    paths = [word for word in words if "/" in word.strip("/") and not word.startswith("/dev/")]
+    paths = [word for word in words if "/" in word.strip("/") and not word.startswith(_NO_PROGRAMS)]
     for word in (*paths, *(word for word in words if word not in _TELL_NOTHING)):
         if fit := _UNFIT.sub("-", word.rstrip("/").rpartition("/")[2]).strip("-._")[:_LONGEST_WORD]:
             return fit

@@ -10,7 +10,10 @@ FIELDS = 5
 _COMPLETE = "complete the line, or make it a comment"
 _BLANK = re.compile(f"[{BLANKS}]+")
 _SIXTH_FIELD = re.compile(rf"\*|\?(?:[{BLANKS}]|$)")
-_ANACRON = re.compile(rf"[0-9]+[{BLANKS}]+[^{BLANKS}]+[{BLANKS}]")
+_ANACRON = re.compile(
+    rf"([0-9]+|@[a-z]+)[{BLANKS}]+[0-9]+[{BLANKS}]+(?![Ll][^a-z])[A-Za-z][^{BLANKS}]*[{BLANKS}]"
+)
+"""Where a crontab would have a day of the month, an anacrontab has a name."""
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,255}\$?")
 
 
@@ -33,7 +36,7 @@ def times_and_rest(line: str) -> tuple[str, str]:
         raise Refused(f"there is no command after {line[:40].strip()}", _COMPLETE)
     if not rest:
         raise Refused("a line needs five time fields and a command", _COMPLETE)
-    if count == 1 and _ANACRON.match(rest):
+    if _ANACRON.match(line):
         raise Refused(
             "this is a line of an anacrontab: a period, a delay in minutes, a name and a command",
             "write the time of day in five fields, and leave out delay and name",

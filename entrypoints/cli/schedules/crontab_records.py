@@ -126,7 +126,7 @@ def _told(record: Mapping[str, Any]) -> str:
         case "vanished":
             return f"{record['payload'].get('command')}: no line stands for it any more"
         case _:
-            return f"{record['payload'].get('command')} ({record['words']})"
+            return f"{record['words']}: {record['payload'].get('command')}"
 
 
 WHAT = Note("what", _told)

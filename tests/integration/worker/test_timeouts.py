@@ -72,7 +72,7 @@ async def test_a_handler_that_stops_can_say_what_it_was_doing(shop: Workshop) ->
     await shop.start()
     await shop.advance(3)
     assert (shop.error(job)["type"], shop.error(job)["traceback"]) == ("timeout", "waited for nothing")
-    await shop.stop()
+    await shop.finish()
     assert shop.events(drained) == ["enqueued", "claimed", "released"]
 
 

@@ -106,8 +106,25 @@ def test_all_names_are_different_and_readable() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("package", "words"),
+    [("atop", {"atop.daily"}), ("e2fsprogs", {"e2scrub_all_cron", "e2scrub_all"}), ("ntpsec", {"rotate-stats"})],
+)
+def test_a_look_for_systemd_names_no_schedule(package: str, words: set[str]) -> None:
+    """What the command is about does."""
+    names = {entry.name.rpartition("/")[2] for entry in read(package).entries}
+    assert {name.rpartition("-")[0] for name in names} == words
+
+
+@pytest.mark.parametrize("line", ["0 0 L * * x", "0 0 l,15 * * x", "@daily 15 minutes", "0 15 1 jan x y"])
+def test_what_could_be_meant_for_cron_is_not_taken_for_anacrons(line: str) -> None:
+    """Even where it looks like it."""
+    found = read_crontab(f"{line}\n", format="user")
+    assert all("anacrontab" not in refusal.reason for refusal in found.refusals)
+
+
 def test_an_anacrontab_is_no_crontab() -> None:
     """Its lines are refused one by one, also the one that begins as a crontab's could."""
     found = read("anacrontab")
-    assert "a line of an anacrontab" in found.refusals[-1].reason
+    assert all("a line of an anacrontab" in refusal.reason for refusal in found.refusals)
     assert (found.entries, [refusal.line for refusal in found.refusals]) == ((), [6, 7, 8])
