@@ -42,7 +42,7 @@ class Guarded:
         try:
             await asyncio.shield(starting)
         except asyncio.CancelledError:
-            await asyncio.wait({starting})
+            await asyncio.gather(starting, return_exceptions=True)
             await self._end()
             raise
         except BaseException:

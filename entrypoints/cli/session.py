@@ -35,10 +35,11 @@ async def session_where(given: Mapping[str, object]) -> AsyncIterator["Container
 
 def origin(reason: str | None = None) -> Origin:
     """Return the paper trail of one command: who sits at the terminal, and a fresh request id."""
-    return Origin(f"user:{_name()}", str(uuid.uuid4()), reason)
+    return Origin(f"user:{user_name()}", str(uuid.uuid4()), reason)
 
 
-def _name() -> str:
+def user_name() -> str:
+    """Return who sits at the terminal."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name

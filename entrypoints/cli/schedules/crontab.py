@@ -1,6 +1,5 @@
 """`fencepost schedules import-crontab`."""
 
-import getpass
 import re
 import socket
 import sys
@@ -23,11 +22,13 @@ from ..bulk import Assent
 from ..exits import CONFLICT, FAILED, OK
 from ..flags import PLAIN, Flags
 from ..output import emit_many
-from ..session import origin, session
+from ..session import origin, session, user_name
 from ..terminal import say
 from .crontab_records import COLUMNS, WHAT, records, summary
 
 STDIN = "-"
+UTC_NAME = "UTC"
+LOCAL_TIME = Path("/etc/localtime")
 PREFIX = "crontab/"
 SLUG_MOST = 48
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -47,7 +48,7 @@ async def import_crontab(  # noqa: PLR0913 - an argument for each flag
     prefix: Annotated[
         str | None, Parameter(help="How the schedules' names begin [crontab/ and the file's name].")
     ] = None,
-    tz: Annotated[str, Parameter(help="The zone of times without a CRON_TZ above them.")] = "UTC",
+    tz: Annotated[str | None, Parameter(help="The zone of times without a CRON_TZ above them [UTC].")] = None,
     queue: Annotated[
         str | None, Parameter(help="The queue of the jobs; a schedule that is there keeps its own.")
     ] = None,
@@ -75,14 +76,16 @@ async def import_crontab(  # noqa: PLR0913 - an argument for each flag
     form = "system" if system else "user" if user else "auto"
     source, name = _origin_of(file)
     start = f"{PREFIX}{name}/" if prefix is None else prefix
-    crontab = read_crontab(_text(file), format=form, tz=tz, prefix=start)
+    crontab = read_crontab(_text(file), format=form, tz=tz or UTC_NAME, prefix=start)
     terms = Terms(
         source=source,
-        user=getpass.getuser(),
+        user=user_name(),
         as_worker=as_worker,
         take_over=take_over,
         queue=None if queue is None else check_name("queue", queue),
     )
+    if tz is None and (here := _zone_here()) is not None:
+        say(f"times without a CRON_TZ are read as UTC; cron here reads them as {here}: --tz {here}")
     assent = Assent(dry_run=dry_run, yes=yes)
     return await _imported(crontab, terms, assent, prune=prune, reason=reason, flags=flags)
 
@@ -141,11 +144,17 @@ def _show(crontab: Crontab, found: Plan, flags: Flags) -> None:
 
 def _origin_of(file: str) -> tuple[str, str]:
     """Return what a crontab is known by, the same at every import, and a part of a name made from it."""
-    host, user = socket.gethostname(), getpass.getuser()
+    host, user = socket.gethostname(), user_name()
     if file == STDIN:
         return f"{host}:crontab of {user}", _slug(user)
     path = Path(file).resolve()
     return f"{host}:{path}", _slug(path.name)
+
+
+def _zone_here() -> str | None:
+    """Return the zone of this machine's clock, None when nobody knows it or when it is UTC."""
+    _, _, name = str(LOCAL_TIME.resolve()).partition("/zoneinfo/")
+    return None if name.rpartition("/")[2] in ("", "UTC", "UCT", "Universal", "Zulu") else name
 
 
 def _slug(text: str) -> str:

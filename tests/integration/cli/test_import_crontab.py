@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fencepost.entrypoints.cli.schedules import crontab
 from support.commands import Commands
 from support.polling import eventually
 from support.terminals import on_a_terminal
@@ -180,6 +181,25 @@ def test_users_of_a_system_crontab_are_not_lent_the_workers_rights(fencepost: Co
     assert users(fencepost) == {"own": me}
     assert fencepost.run(*arguments, "--as-worker").returncode == 0
     assert users(fencepost) == {"own": None, "foreign": None}
+
+
+@pytest.mark.parametrize(
+    ("zone", "arguments", "told"),
+    [("Europe/Oslo", [], True), ("Europe/Oslo", ["--tz", "UTC"], False), ("Etc/UTC", [], False)],
+)
+def test_where_cron_has_another_zone_it_is_told(
+    importing: Import,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    zone: str,
+    arguments: tuple[str, ...],
+    told: bool,
+) -> None:
+    """A crontab does not say whose clock it means."""
+    link = tmp_path / "localtime"
+    link.symlink_to(f"/usr/share/zoneinfo/{zone}")
+    monkeypatch.setattr(crontab, "LOCAL_TIME", link)
+    assert (f"--tz {zone}" in importing("--dry-run", *arguments).stderr) is told
 
 
 def test_a_crontab_can_come_from_stdin(fencepost: Commands) -> None:

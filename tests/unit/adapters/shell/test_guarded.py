@@ -2,6 +2,10 @@
 
 import asyncio
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from secrets import token_hex
 
@@ -9,6 +13,7 @@ import pytest
 
 from fencepost.adapters.shell.guarded import Guarded
 from fencepost.application.shell import ShellCommand
+from support.polling import eventually
 
 PATH = "/usr/bin:/bin"
 
@@ -66,6 +71,37 @@ async def test_commands_leave_no_open_files() -> None:
         await _all_endings()
     await asyncio.sleep(0)
     assert open_files() <= before
+
+
+HOLDING = """
+import asyncio, os, sys, time
+from pathlib import Path
+from fencepost.adapters.shell.guarded import Guarded
+from fencepost.application.shell import ShellCommand
+
+async def main():
+    command = ShellCommand(command="echo > started; sleep 1000")
+    async with Guarded(command, {"PATH": "/usr/bin:/bin", "MARKER": sys.argv[1]}, os.getcwd(), 1.0):
+        while not Path("started").exists():
+            await asyncio.sleep(0.01)
+        if child := os.fork():
+            Path("child").write_text(str(child))
+            os.kill(os.getpid(), 9)
+        time.sleep(1000)
+
+asyncio.run(main())
+"""
+
+
+def test_a_worker_whose_other_child_holds_the_pipe_is_missed_all_the_same(tmp_path: Path) -> None:
+    """The guard sees that its parent is another one now."""
+    marker = token_hex(8)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", HOLDING, marker], check=False, cwd=tmp_path)
+    try:
+        assert done.returncode == -signal.SIGKILL
+        eventually(lambda: marked(marker) == [])
+    finally:
+        os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
 
 
 async def _all_endings() -> None:

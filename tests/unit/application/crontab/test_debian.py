@@ -108,7 +108,11 @@ def test_all_names_are_different_and_readable() -> None:
 
 @pytest.mark.parametrize(
     ("package", "words"),
-    [("atop", {"atop.daily"}), ("e2fsprogs", {"e2scrub_all_cron", "e2scrub_all"}), ("ntpsec", {"rotate-stats"})],
+    [
+        ("atop", {"atop.daily"}),
+        ("e2fsprogs", {"e2scrub_all_cron", "e2scrub_all"}),
+        ("ntpsec", {"rotate-stats"}),
+    ],
 )
 def test_a_look_for_systemd_names_no_schedule(package: str, words: set[str]) -> None:
     """What the command is about does."""
