@@ -51,8 +51,11 @@ _DUE = """
 SELECT {schedule} FROM {schema}.schedules AS s
 WHERE s.next_fire_at <= (SELECT {clock}) ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
 """
+# Counted from the transaction's start: what came due since then was not looked for yet, and what was due before is
+# decided by now, or locked by somebody who decides it.
 _NEXT = """
-SELECT min(next_fire_at) - (SELECT {clock}) FROM {schema}.schedules WHERE next_fire_at > (SELECT {clock})
+SELECT min(next_fire_at) - (SELECT {clock}) FROM {schema}.schedules
+WHERE next_fire_at > coalesce(CAST(:now AS timestamptz), now())
 """
 # The last job may have been forgotten when it ended, and put back since.
 _WAITING = """

@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
+import psycopg
 import pytest
 
+from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.firing_store import PostgresFiringStore
 from fencepost.domain.commands import Cancel
 from fencepost.domain.schedule import Missed, Overlap
 from fencepost.domain.vocabulary import State
-from support.rig import USER
+from support.rig import USER, waiting
 from support.schedules import MIDNIGHT, MINUTE, NAME, Plane, asked, plane_over
 from support.stores import Clock
 
@@ -22,6 +24,31 @@ async def plane(clocked: str, clock: Clock) -> AsyncIterator[Plane]:
     """It is midnight, and there is no schedule."""
     async with plane_over(clocked, clock) as plane:
         yield plane
+
+
+async def test_what_comes_due_during_a_round_is_not_slept_over(plane: Plane) -> None:
+    """By the database's own clock: the next round is at once, though the fire time has passed when this one ends."""
+    await plane.create("due", cron="every 1h")
+    await plane.create("during", cron="every 1h")
+    database = Database(plane.dsn)
+    async with await psycopg.AsyncConnection.connect(plane.dsn, autocommit=True) as other:
+        await other.execute("UPDATE fencepost.schedules SET next_fire_at = '2040-01-01 00:00:00+00'")
+        await other.execute(
+            "UPDATE fencepost.schedules SET next_fire_at = clock_timestamp() WHERE name = 'due'"
+        )
+        async with other.transaction():
+            await other.execute("LOCK TABLE fencepost.firings IN SHARE MODE")
+            round_ = asyncio.create_task(PostgresFiringStore(database).fire(100))
+            await waiting(plane.dsn)
+            async with await psycopg.AsyncConnection.connect(plane.dsn, autocommit=True) as third:
+                await third.execute(
+                    "UPDATE fencepost.schedules SET next_fire_at = clock_timestamp() WHERE name = 'during'"
+                )
+        fired = await round_
+    await database.close()
+    assert fired.schedules == 1
+    assert fired.next_in is not None
+    assert fired.next_in <= timedelta(0)
 
 
 async def test_a_fire_time_makes_a_job_of_the_template(plane: Plane) -> None:
