@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from ..domain.commands import Origin
 from ..domain.declaring import EVENTS, Action, Declared, judged
@@ -82,7 +82,7 @@ class Syncing:
         try:
             return await self._scheduling.declare(name, definition, origin, app=app, force=how.force)
         except FencepostError as error:
-            return Declared(name=name, action=Action.FAILED, error=str(error))
+            return _failed(name, error)
 
     async def _left_over(self, schedule: Schedule, origin: Origin, how: How) -> Declared:
         answer = Declared(
@@ -95,5 +95,10 @@ class Syncing:
         try:
             await self._scheduling.delete(schedule.name, origin, version=schedule.version)
         except FencepostError as error:
-            return evolve(answer, action=Action.FAILED, error=str(error))
+            return _failed(schedule.name, error)
         return answer
+
+
+def _failed(name: str, error: FencepostError) -> Declared:
+    wrong = isinstance(error, InvalidInput)
+    return Declared(name=name, action=Action.FAILED, error=str(error), again=not wrong)

@@ -64,7 +64,7 @@ class Difference:
 class Declared:
     """The answer about one schedule; ``declared_by`` is the app whose declaration it had before, if any.
 
-    ``error`` says why it failed.
+    ``error`` says why it failed, ``again`` whether another try may not.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Declared:
     differences: tuple[Difference, ...] = ()
     declared_by: str | None = None
     error: str | None = None
+    again: bool = False
 
 
 def declaration(app: str, definition: Definition) -> Declaration:

@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from ..application.ports.queue_store import Queue
+from ..domain.declaring import drift
 from ..domain.event import ControlEvent, JobEvent
 from ..domain.facts import instant
 from ..domain.firing import Firing
@@ -142,6 +143,8 @@ def schedule_record(schedule: Schedule) -> Record:
         "waiting": None if schedule.waiting is None else instant(schedule.waiting.fire_at),
         "open_jobs": list(schedule.open_jobs),
         "last_job": schedule.last_job,
+        "declared_by": None if schedule.declared is None else schedule.declared.app,
+        "drifted": [one.field for one in drift(schedule)],
     }
 
 

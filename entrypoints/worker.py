@@ -30,8 +30,7 @@ async def _serve(container: WorkerContainer, sync: Sync | None) -> int:
     with stop_requests() as requests:
         if await ready(container, requests.stopping) is Start.STOPPED:
             return 0
-        if sync is not None:
-            await sync.at_start(container, requests.stopping)
+        syncing = None if sync is None else await sync.at_start(container)
         settings, worker = container.worker_settings(), container.worker()
         _warn_of_idle_handlers(container)
         _log.info("worker started", extra={"worker": settings.worker, "queues": dict(settings.queues)})
@@ -40,6 +39,8 @@ async def _serve(container: WorkerContainer, sync: Sync | None) -> int:
             await worker.run()
         finally:
             obedience.cancel()
+            if syncing is not None:
+                syncing.cancel()
             await worker_closed(container)
         code = 1 if requests.aborting.is_set() else 0
         _log.info("worker stopped", extra={"worker": settings.worker, "exit_code": code})

@@ -187,6 +187,11 @@ class ScheduleInList(Struct):
         list[JobId], Meta(description="Its unfinished jobs, as far as is known since its last firing.")
     ]
     last_job: JobId | None
+    declared_by: Annotated[
+        str | None,
+        Meta(description="The app whose code declares it: it comes back after a delete when that starts again."),
+    ]
+    drifted: Annotated[list[str], Meta(description="Fields that are not as that code said last.")]
 
 
 class Schedule(ScheduleInList):

@@ -7,13 +7,13 @@ from cyclopts import Parameter
 from ....domain.facts import instant
 from ....domain.schedule import coming
 from ....domain.values import check_integer, check_name
-from ...records import firing_record
+from ...records import firing_record, schedule_record
 from ..flags import PLAIN, Flags
 from ..inputs import moment
 from ..output import emit_many, emit_one
 from ..session import session
 from ..terminal import say
-from .views import TYPE, for_people, listed, told
+from .views import TYPE, for_people, told
 
 COLUMNS = ("name", "cron", "tz", "state", "next_fire_at", "declared_by", "drifted")
 FIRING_COLUMNS = ("fire_at", "until", "count", "outcome", "reason", "origin", "job_id")
@@ -32,7 +32,7 @@ async def list_schedules(
     check_integer("limit", limit, 1, LIMIT_MOST)
     async with session(flags) as container:
         page = await container.scheduling().list(after=after, limit=limit)
-    emit_many(flags.output, map(listed, page), COLUMNS, TYPE)
+    emit_many(flags.output, map(schedule_record, page), COLUMNS, TYPE)
     if len(page) == limit:
         say(f"there may be more: --after {page[-1].name}")
 

@@ -27,21 +27,7 @@ def told(schedule: Schedule) -> Record:
     record = schedule_record(schedule)
     payload = schedule.definition.template.payload
     record["job"]["payload"] = None if payload is None else json.loads(payload)
-    return record | declared_by(schedule) | {"drift": [difference_record(one) for one in drift(schedule)]}
-
-
-def listed(schedule: Schedule) -> Record:
-    """Return a schedule as a line of a list: without its payload, and with the fields that are not as the code says."""
-    return (
-        schedule_record(schedule)
-        | declared_by(schedule)
-        | {"drifted": [one.field for one in drift(schedule)]}
-    )
-
-
-def declared_by(schedule: Schedule) -> Record:
-    """Return which app's code declares it, if any does."""
-    return {"declared_by": None if schedule.declared is None else schedule.declared.app}
+    return record | {"drift": [difference_record(one) for one in drift(schedule)]}
 
 
 def difference_record(one: Difference) -> Record:

@@ -65,6 +65,8 @@ async def test_a_schedule_is_shown_as_it_was_created(api: httpx2.AsyncClient, pl
         "waiting": None,
         "open_jobs": [],
         "last_job": None,
+        "declared_by": None,
+        "drifted": [],
     }
     shown = await api.get(AT)
     assert (shown.json(), shown.headers["etag"]) == (answer.json(), '"1"')

@@ -1,11 +1,15 @@
 """Schedules that an app declares: `fencepost schedules sync`, and what a worker does when it starts."""
 
 import json
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from support.commands import Commands
 from support.polling import eventually
@@ -19,6 +23,13 @@ app = Fencepost()
 async def report(ctx, user_id: int = 0):
     return str(ctx.scheduled_for)
 """
+LESSER = (
+    "CREATE ROLE {} LOGIN PASSWORD 'p'",
+    "GRANT USAGE ON SCHEMA fencepost TO {}",
+    "GRANT ALL ON ALL TABLES IN SCHEMA fencepost TO {}",
+    "GRANT ALL ON ALL SEQUENCES IN SCHEMA fencepost TO {}",
+    "REVOKE ALL ON fencepost.schedules FROM {}",
+)
 CREATED = ("audit", "log", "--name", "schedule_created")
 
 
@@ -167,6 +178,52 @@ def test_a_worker_starts_whatever_becomes_of_its_schedules(fencepost: Commands, 
     assert (error["event"], error["schedule"]) == ("schedule over could not be synced", "over")
     assert error["error"].startswith("ends_at: ")
     assert [one["subject"] for one in fencepost.lines(*CREATED)] == ["schedule:hourly"]
+
+
+def test_a_schedule_that_somebody_holds_up_is_synced_later(
+    fencepost: Commands, say: Say, database: str
+) -> None:
+    """The worker starts all the same, and tries again beside its work; the others are not held up."""
+    say("'nightly', '30 2 * * *', report")
+    sync(fencepost)
+    say("'nightly', '0 3 * * *', report", "'hourly', '@hourly', report")
+    with psycopg.connect(database) as holder:
+        holder.execute("SELECT FROM fencepost.schedules FOR UPDATE")
+        worker = fencepost.start("worker", "crew:app")
+        worker.said("worker started")
+        assert {one["name"] for one in fencepost.lines("schedules", "list")} == {"nightly", "hourly"}
+    worker.said("schedules are synced now", within=30)
+    assert worker.stop() == 0
+    errors = [one["event"] for one in logged(worker.log) if one["level"] == "error"]
+    assert errors == ["schedule nightly could not be synced"]
+    assert actions(sync(fencepost)) == {"nightly": "unchanged", "hourly": "unchanged"}
+
+
+@pytest.fixture
+def lesser(database: str) -> Iterator[str]:
+    """The address for a role that may do everything but touch schedules."""
+    name = f"lesser_{secrets.token_hex(4)}"
+    role = sql.Identifier(name)
+    with psycopg.connect(database, autocommit=True) as owner:
+        for grant in LESSER:
+            owner.execute(sql.SQL(grant).format(role))
+        try:
+            yield make_conninfo(database, user=name, password="p")
+        finally:
+            owner.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(role))
+
+
+def test_a_role_that_may_not_touch_schedules_can_still_run_jobs(
+    fencepost: Commands, say: Say, lesser: str
+) -> None:
+    """Its worker says so once, and works."""
+    say("'hourly', '@hourly', report")
+    worker = fencepost.having(FENCEPOST_DATABASE_URL=lesser).start("worker", "crew:app")
+    worker.said("worker started")
+    job = fencepost.json("jobs", "submit", "report")["job_id"]
+    assert fencepost.run("jobs", "wait", str(job)).returncode == 0
+    assert worker.stop() == 0
+    assert worker.log.read_text().count("permission denied for table schedules") == 1
 
 
 def test_a_worker_can_leave_it_to_the_deployment(fencepost: Commands, say: Say) -> None:
