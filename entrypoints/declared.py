@@ -26,7 +26,10 @@ LOUD = {
         logging.WARNING,
         "schedule %s is left alone: the code and others have changed it; see `fencepost schedules sync`",
     ),
-    Action.UNDECLARED: (logging.WARNING, "schedule %s still fires, but the code does not declare it any more"),
+    Action.UNDECLARED: (
+        logging.WARNING,
+        "schedule %s still fires, but the code does not declare it any more",
+    ),
     Action.FAILED: (logging.ERROR, "schedule %s could not be synced"),
 }
 """What the log says of answers that somebody should look at."""

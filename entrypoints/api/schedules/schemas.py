@@ -189,7 +189,9 @@ class ScheduleInList(Struct):
     last_job: JobId | None
     declared_by: Annotated[
         str | None,
-        Meta(description="The app whose code declares it: it comes back after a delete when that starts again."),
+        Meta(
+            description="The app whose code declares it: it comes back after a delete when that starts again."
+        ),
     ]
     drifted: Annotated[list[str], Meta(description="Fields that are not as that code said last.")]
 
