@@ -25,8 +25,8 @@ class Cron:
         self._fixed = dst is Dst.VIXIE and not self._fields.real_time
         self._minutes = array("H", self._fields.minutes_of_day())
         self._every_day = every_day(self._fields)
-        self._searches = searches(self._fields)
-        if not self._searches:
+        self._searches = [] if self._every_day else searches(self._fields)
+        if not (self._every_day or self._searches):
             raise InvalidInput(
                 "cron", "names dates that never come, like 30 February: write days its months have"
             )
