@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from .firing import Firing, passed_over
+from .firing_jobs import remembered
 from .schedule import Definition, Schedule, first_fire_time
 from .scheduling import check_room
 
@@ -63,10 +64,19 @@ def paused(
 
 
 def resumed(schedule: Schedule, now: datetime) -> Change:
-    """Fire again, for the first time after now; how the last job has ended does not count any more."""
-    first = first_fire_time(schedule.definition.timing, now)
+    """Fire again, for the first time after now; how the last job has ended does not count any more.
+
+    That it may be unfinished again does: somebody may have requeued it.
+    """
     return Change(
-        schedule=_next(schedule, paused_at=None, pause_reason=None, next_fire_at=first, last_job=None)
+        schedule=_next(
+            schedule,
+            paused_at=None,
+            pause_reason=None,
+            next_fire_at=first_fire_time(schedule.definition.timing, now),
+            open_jobs=tuple(remembered(schedule)),
+            last_job=None,
+        )
     )
 
 

@@ -266,6 +266,29 @@ async def test_a_firing_waits_for_a_job_that_was_put_back(plane: TimePlane) -> N
     assert await plane.served() == [5, 10]
 
 
+@pytest.mark.parametrize("first", ["requeue", "resume"])
+async def test_a_resumed_schedule_knows_its_last_job(plane: TimePlane, first: str) -> None:
+    """Put back before the resume or right after it, a dead job is unfinished again: nothing fires beside it."""
+    await plane.create(pause_on_failure=True)
+    await plane.round(5 * MINUTE)
+    [token] = await plane.claim()
+    await plane.die(token)
+    await plane.round(5 * MINUTE)
+    assert (await plane.schedule()).paused_at is not None
+    if first == "requeue":
+        await plane.requeue(token.job_id)
+        await plane.resume()
+    else:
+        await plane.resume()
+        await plane.requeue(token.job_id)
+    await plane.round(5 * MINUTE)
+    assert await plane.states() == [PENDING]
+    assert (await plane.told())[-1] == (15, "skipped", "overlap", 1)
+    await plane.finish()
+    await plane.round(5 * MINUTE)
+    assert await plane.served() == [5, 20]
+
+
 async def test_a_paused_schedule_can_be_triggered(plane: TimePlane) -> None:
     """Somebody who asks knows better; the clock's firings stay away."""
     await plane.create()
