@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from fencepost.domain.errors import ScheduleExists, ScheduleNotFound, VersionConflict
 from fencepost.domain.firing import Outcome, Reason
-from fencepost.domain.schedule import Overlap, Schedule
+from fencepost.domain.schedule import Missed, Overlap, Schedule
 from fencepost.domain.vocabulary import ControlEventName, Verdict
 from support.rig import USER
 from support.schedules import MIDNIGHT, MINUTE, definition
@@ -203,6 +203,31 @@ async def test_a_schedule_made_anew_does_not_know_the_old_ones_jobs(plane: TimeP
     await plane.create()
     await plane.fire(5 * MINUTE)
     assert len(await plane.ledger()) == 2
+
+
+async def test_skips_before_and_after_a_change_have_rows_of_their_own(plane: TimePlane) -> None:
+    """A row never reaches over an edit, a pause, or the end of the schedule: what lies between was not decided."""
+    late = 10 * MINUTE + 30 * SECOND
+    await plane.create(missed=Missed.SKIP)
+    await plane.fire(late)
+    await plane.edit("*/5 * * * *", missed=Missed.SKIP, payload='{"b":2}')
+    await plane.fire(late)
+    await plane.pause()
+    plane.clock.advance(late)
+    await plane.resume()
+    await plane.fire(late)
+    for _ in range(2):
+        await plane.delete()
+        plane.clock.advance(late)
+        await plane.create(missed=Missed.SKIP)
+        await plane.fire(late)
+    assert await plane.told() == [
+        (5, "skipped", "missed", 2),
+        (15, "skipped", "missed", 2),
+        (35, "skipped", "missed", 2),
+        (55, "skipped", "missed", 2),
+        (75, "skipped", "missed", 2),
+    ]
 
 
 async def test_what_is_not_there_cannot_be_changed(plane: TimePlane) -> None:
