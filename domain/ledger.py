@@ -13,10 +13,11 @@ from .schedule import Schedule
 
 @frozen
 class Entry:
-    """A row of the ledger, and the version of the schedule it was decided for."""
+    """A row of the ledger, and the version of the schedule it was decided for; when, decisions need not know."""
 
     firing: Firing
     version: int
+    decided_at: datetime | None = None
 
 
 class DecidedSlots:

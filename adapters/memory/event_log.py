@@ -7,7 +7,9 @@ from itertools import islice
 from ...application.ports.event_log import LogFilter
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.job import Job
+from ...domain.ledger_rows import LedgerRow, ScheduleRow
 from .database import MemoryDatabase
+from .ledger_log import entries_by_job, schedules
 
 Event = JobEvent | ControlEvent
 
@@ -32,18 +34,28 @@ class MemoryEventLog:
         found = (event for event in islice(self._database.log, after, None) if _matches(event, where))
         return list(islice(found, limit))
 
-    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
-        """Yield each job's events, then its row, as they were when the first was asked for."""
+    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | LedgerRow | Job]:
+        """Yield each job's events, its rows of the ledger and its row, as they were when the first was asked for."""
         with self._database.transaction():
             jobs = dict(self._database.jobs)
+            entries = entries_by_job(self._database)
             histories = {key: tuple(events) for key, events in self._database.job_events.items()}
-        for key in sorted(jobs.keys() | histories.keys()):
+        for key in sorted(jobs.keys() | histories.keys() | entries.keys()):
             if job_id is not None and key != job_id:
                 continue
             for event in histories.get(key, ()):
                 yield event
+            for entry in entries.get(key, ()):
+                yield entry
             if key in jobs:
                 yield jobs[key]
+
+    async def schedule_stream(self) -> AsyncIterator[ControlEvent | ScheduleRow | LedgerRow]:
+        """Yield all that is known of each schedule."""
+        with self._database.transaction():
+            found = list(schedules(self._database))
+        for item in found:
+            yield item
 
     async def control_stream(self) -> AsyncIterator[ControlEvent]:
         """Yield all control events by position."""

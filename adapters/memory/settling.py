@@ -48,7 +48,7 @@ def recorded(
     """Write rows of the ledger and the jobs that come of them; return which these are."""
     rows = [_with_job(database, schedule, row, now) for row in firings]
     for row in rows:
-        record(database, schedule.name, Entry(row, schedule.version))
+        record(database, schedule.name, Entry(row, schedule.version, now))
     return [row.job_id for row in rows if row.job_id is not None]
 
 

@@ -9,14 +9,15 @@ from sqlalchemy import BigInteger, ColumnElement, Select, Table, Text, bindparam
 from ...application.ports.event_log import LogFilter
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.job import Job
+from ...domain.ledger_rows import LedgerRow, ScheduleRow
 from .database import Database
+from .ledger_log import BATCH, schedules, with_ledger
 from .query import Query, Statement
 from .rows import columns, control_event, job, job_event
 from .snapshot import Snapshot
 from .tables import MOMENT
 
 Event = JobEvent | ControlEvent
-_BATCH = 2_000
 # The primary key gives the order at once; sorting a long history first would run into the statement timeout.
 _BY_INDEX = Statement(select(func.set_config("enable_sort", "off", True)))
 
@@ -26,7 +27,7 @@ class PostgresEventLog:
 
     def __init__(self, database: Database) -> None:
         """Read this database."""
-        self._database = database
+        self._database, self._schema = database, database.schema
         self._jobs, self._events = database.tables.jobs, database.tables.job_events
         self._controls = database.tables.control_events
         one, subject = bindparam("job_id", type_=BigInteger), bindparam("subject", type_=Text)
@@ -53,29 +54,36 @@ class PostgresEventLog:
         found += [control_event(row) for row in controls]
         return sorted(found, key=_position)[:limit]
 
-    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
-        """Yield each job's events, then its row, through two cursors of one snapshot."""
+    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | LedgerRow | Job]:
+        """Yield each job's events, its rows of the ledger, and its row, through cursors of one snapshot."""
         events, jobs = self._histories(), select(*columns(self._jobs)).order_by(self._jobs.c.job_id)
         if job_id is not None:
             events = events.where(self._events.c.job_id == job_id)
             jobs = jobs.where(self._jobs.c.job_id == job_id)
         async with self._database.snapshot() as snapshot:
             await snapshot.rows(_BY_INDEX())
-            rows = _jobs(snapshot, Statement(jobs)())
-            row = await anext(rows, None)
-            async for batch in snapshot.batches(Statement(events)(), _BATCH):
+            beside = with_ledger(snapshot, self._schema, _jobs(snapshot, Statement(jobs)()), job_id)
+            following = await anext(beside, None)
+            async for batch in snapshot.batches(Statement(events)(), BATCH):
                 for event in map(job_event, batch):
-                    while row is not None and row.job_id < event.job_id:
-                        yield row
-                        row = await anext(rows, None)
+                    while following is not None and following[0] < event.job_id:
+                        yield following[1]
+                        following = await anext(beside, None)
                     yield event
-            while row is not None:
-                yield row
-                row = await anext(rows, None)
+            while following is not None:
+                yield following[1]
+                following = await anext(beside, None)
+
+    async def schedule_stream(self) -> AsyncIterator[ControlEvent | ScheduleRow | LedgerRow]:
+        """Yield all that is known of each schedule, through cursors of one snapshot."""
+        async with self._database.snapshot() as snapshot:
+            await snapshot.rows(_BY_INDEX())
+            async for item in schedules(snapshot, self._schema):
+                yield item
 
     async def control_stream(self) -> AsyncIterator[ControlEvent]:
         """Yield all control events by position."""
-        async for row in self._database.stream(Statement(self._in_order(self._controls))(), _BATCH):
+        async for row in self._database.stream(Statement(self._in_order(self._controls))(), BATCH):
             yield control_event(row)
 
     async def clock(self) -> datetime:
@@ -97,7 +105,7 @@ class PostgresEventLog:
 
 
 async def _jobs(snapshot: Snapshot, query: Query) -> AsyncIterator[Job]:
-    async for batch in snapshot.batches(query, _BATCH):
+    async for batch in snapshot.batches(query, BATCH):
         for row in batch:
             yield job(row)
 

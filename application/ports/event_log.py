@@ -8,6 +8,7 @@ from attrs import frozen
 
 from ...domain.event import ControlEvent, JobEvent
 from ...domain.job import Job
+from ...domain.ledger_rows import LedgerRow, ScheduleRow
 
 
 @frozen(kw_only=True)
@@ -38,10 +39,17 @@ class EventLog(Protocol):
         """Return the global log: events of both tables with a position above ``after``, by position."""
         ...
 
-    def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
-        """Yield, from one snapshot and by job: all events of a job by seq, then its row if it exists.
+    def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | LedgerRow | Job]:
+        """Yield, from one snapshot and by job: its events by seq, the rows of the ledger that name it, its row.
 
-        Jobs come in order of job_id; a row without events is yielded too. Feeds the checker.
+        Jobs come in order of job_id; rows of either kind without events are yielded too. Feeds the checker.
+        """
+        ...
+
+    def schedule_stream(self) -> AsyncIterator[ControlEvent | ScheduleRow | LedgerRow]:
+        """Yield, from one snapshot and by name: a schedule's control events by position, its row, its ledger.
+
+        The ledger comes by fire time and origin. What remains of schedules that are gone is yielded too.
         """
         ...
 

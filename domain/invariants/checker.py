@@ -5,12 +5,15 @@ from datetime import datetime
 
 from ..event import ControlEvent, JobEvent
 from ..job import Job
+from ..ledger_rows import LedgerRow, ScheduleRow
 from ..vocabulary import EventName as Name
 from ..vocabulary import State
-from . import budget, lease, log, outcome, people, texts
+from . import births, budget, lease, log, outcome, people, texts
 from .course import Course, follow
 from .inquiry import Cleared, ClockStep, Inquiry, Report, Violation
+from .overlap import Overlaps
 from .row import check_row
+from .schedules import Schedules
 from .surroundings import Surroundings
 
 Check = Callable[[Course, JobEvent, Inquiry], None]
@@ -96,8 +99,10 @@ _UNKNOWN: tuple[Check, ...] = (log.check_unknown,)
 class Checker:
     """Judges one reading of a log.
 
-    First ``control`` for every control event by position, then, job by job, ``event`` for each event by seq and
-    ``row`` for the job's row if it exists; ``finish`` at the end. ``job_id`` says that only this job is read.
+    First ``control`` for every control event by position, then, job by job, ``event`` for each event by seq, ``entry``
+    for each row of the ledger that names the job and ``row`` for the job's row if it exists; then, if schedules are to
+    be judged, ``schedule`` with what ``Schedules`` takes; ``finish`` at the end. ``job_id`` says that only this job is
+    read.
     """
 
     def __init__(self, verifier_clock: datetime, *, job_id: int | None = None) -> None:
@@ -105,6 +110,9 @@ class Checker:
         self._known = Surroundings(verifier_clock)
         self._inquiry = Inquiry(self._known)
         self._course: Course | None = None
+        self._entries: list[LedgerRow] = []
+        self._overlaps = Overlaps()
+        self._schedules = Schedules(self._inquiry)
         self._only = job_id
         self._seen: set[int] = set()
         self._jobs = 0
@@ -139,6 +147,18 @@ class Checker:
                 check(course, event, inquiry)
         follow(course, event)
 
+    def entry(self, entry: LedgerRow) -> None:
+        """Judge a row of the ledger by the job that it names, whose events came before it."""
+        if self._course is None or self._course.job_id != entry.job_id:
+            self._close()
+            births.check_missing(entry, self._inquiry)
+        else:
+            self._entries.append(entry)
+
+    def schedule(self, item: ControlEvent | ScheduleRow | LedgerRow) -> None:
+        """Judge schedules, when all jobs were read."""
+        self._schedules.take(item)
+
     def row(self, row: Job) -> None:
         """Judge a job's row by the events that came before it."""
         course = self._course
@@ -148,11 +168,13 @@ class Checker:
             self._inquiry.note(Violation("I2", row.job_id, None, None, "a row without events"))
         elif course.whole:
             check_row(course, row, self._inquiry)
+        self._check_birth()
         self._course = None
 
     def finish(self, later: Surroundings | None = None) -> Report:
         """Close the last job and report; ``later`` is what a second look, after the jobs were read, has shown."""
         self._close()
+        self._schedules.finish()
         self._find_lost()
         self._inquiry.settle(later)
         return Report(
@@ -163,6 +185,10 @@ class Checker:
             events_by_name=dict(self._names),
             jobs=self._jobs,
             jobs_by_state=dict(self._states),
+            alerts=tuple(self._inquiry.alerts),
+            unverifiable=tuple(self._inquiry.unverifiable),
+            schedules=self._schedules.number,
+            firings=self._schedules.firings,
         )
 
     def _open(self, job_id: int) -> Course:
@@ -176,9 +202,19 @@ class Checker:
     def _close(self) -> None:
         """I2, I26: a job whose row did not come was pruned, or lost."""
         if self._course is not None:
+            self._check_birth()
             course, self._course = self._course, None
             lost = Violation("I2", course.job_id, course.seq, course.position, "events without a row")
             self._inquiry.note(lost, _if_pruned(course.job_id))
+
+    def _check_birth(self) -> None:
+        course, entries = self._course, self._entries
+        if course is None or (course.birth is None and not entries):
+            return
+        if course.whole:
+            births.check_birth(course, entries, self._inquiry)
+            self._overlaps.check(course, entries[0] if entries else None, self._inquiry)
+        self._entries = []
 
     def _find_lost(self) -> None:
         """I26: a job that a control event tells of is there, or was pruned."""
@@ -193,9 +229,12 @@ def _if_pruned(job_id: int) -> Cleared:
 
 
 def check(
-    events_and_rows: Iterable[JobEvent | Job], controls: Iterable[ControlEvent], clock: datetime
+    events_and_rows: Iterable[JobEvent | LedgerRow | Job],
+    controls: Iterable[ControlEvent],
+    clock: datetime,
+    schedules: Iterable[ControlEvent | ScheduleRow | LedgerRow] = (),
 ) -> Report:
-    """Judge a whole log at once: all control events, then each job's events and row."""
+    """Judge a whole log at once: all control events, then each job's events, ledger and row, then each schedule."""
     checker = Checker(clock)
     for control in controls:
         checker.control(control)
@@ -203,6 +242,10 @@ def check(
     for item in events_and_rows:
         if isinstance(item, JobEvent):
             judge_event(item)
-        else:
+        elif isinstance(item, Job):
             judge_row(item)
+        else:
+            checker.entry(item)
+    for one in schedules:
+        checker.schedule(one)
     return checker.finish()

@@ -7,8 +7,9 @@ from typing import Any
 from attrs import define
 
 from ..event import JobEvent
+from ..vocabulary import TERMINAL, State
 from ..vocabulary import EventName as Name
-from ..vocabulary import State
+from .moments import moment
 
 
 @define(eq=False)
@@ -48,6 +49,10 @@ class Course:
     submitted_at: datetime | None = None
     payload: str | None = None
     payload_digest: str | None = None
+    birth: JobEvent | None = None
+    """The first event of a job that a schedule has made."""
+    ended: int | None = None
+    """The position at which the job ended for the first time."""
 
 
 def follow(course: Course, event: JobEvent) -> None:
@@ -82,7 +87,9 @@ def _enqueued(course: Course, event: JobEvent) -> None:
     if data["timeout_us"] is not None:
         course.timeout = timedelta(microseconds=data["timeout_us"])
     if (scheduled_for := data.get("scheduled_for")) is not None:
-        course.scheduled_for = datetime.fromisoformat(scheduled_for)
+        course.scheduled_for = moment(scheduled_for)
+    if event.actor.startswith("schedule:"):
+        course.birth = event
     course.payload, course.payload_digest = event.payload, data["payload_digest"]
     course.submitted_at = event.at
 
@@ -95,6 +102,8 @@ def _claimed(course: Course, event: JobEvent) -> None:
 def _ended(course: Course, event: JobEvent) -> None:
     course.claim_id = course.worker = course.granted = None
     course.expiries = course.idle_returns = 0
+    if course.ended is None and event.state in TERMINAL:
+        course.ended = event.position
 
 
 def _expired(course: Course, event: JobEvent) -> None:

@@ -28,16 +28,24 @@ class Violation:
 
 @frozen
 class ClockStep:
-    """An event whose ``at`` lies before its predecessor's: the database's clock was set back. Not a violation."""
+    """An event whose ``at`` lies before its predecessor's: the database's clock was set back. Not a violation.
 
-    job_id: int
-    seq: int
+    It is an event of a job, or of a schedule or its ledger.
+    """
+
+    job_id: int | None
+    seq: int | None
     back: timedelta
+    schedule: str | None = None
 
 
 @frozen(kw_only=True)
 class Report:
-    """The verdict on a log. ``counts`` has the violations by invariant, also those beyond the kept ones."""
+    """The verdict on a log. ``counts`` has the violations by invariant, also those beyond the kept ones.
+
+    ``alerts`` tells of fire times that wait for a decision: late, and no broken promise yet. ``unverifiable``
+    has what can't be judged, as another version of the tz database was in use. ``firings`` counts rows of the ledger.
+    """
 
     violations: tuple[Violation, ...]
     counts: Mapping[str, int]
@@ -46,6 +54,10 @@ class Report:
     events_by_name: Mapping[str, int]
     jobs: int
     jobs_by_state: Mapping[State, int]
+    alerts: tuple[Violation, ...] = ()
+    unverifiable: tuple[Violation, ...] = ()
+    schedules: int = 0
+    firings: int = 0
 
     @property
     def clean(self) -> bool:
@@ -62,6 +74,8 @@ class Inquiry:
     counts: dict[str, int] = Factory(dict)
     clock_steps: list[ClockStep] = Factory(list)
     doubts: list[tuple[Violation, Cleared]] = Factory(list)
+    alerts: list[Violation] = Factory(list)
+    unverifiable: list[Violation] = Factory(list)
 
     def add(self, invariant: str, event: JobEvent, what: str) -> None:
         """Report an event."""
@@ -83,8 +97,22 @@ class Inquiry:
 
     def step(self, event: JobEvent, before: datetime) -> None:
         """Report that the clock stepped back."""
+        self.note_step(ClockStep(event.job_id, event.seq, before - event.at))
+
+    def note_step(self, step: ClockStep) -> None:
+        """Keep a clock step."""
         if len(self.clock_steps) < KEPT:
-            self.clock_steps.append(ClockStep(event.job_id, event.seq, before - event.at))
+            self.clock_steps.append(step)
+
+    def alert(self, late: Violation) -> None:
+        """Keep what is late."""
+        if len(self.alerts) < KEPT:
+            self.alerts.append(late)
+
+    def leave_open(self, question: Violation) -> None:
+        """Keep what cannot be judged."""
+        if len(self.unverifiable) < KEPT:
+            self.unverifiable.append(question)
 
     def settle(self, later: Surroundings | None) -> None:
         """Turn the doubts that even a later look around does not clear into violations."""

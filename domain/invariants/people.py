@@ -6,7 +6,22 @@ from ..vocabulary import ControlEventName as Name
 from .course import Course
 from .inquiry import Inquiry, Violation
 
-_QUEUE_EVENTS = frozenset({Name.QUEUE_PAUSING, Name.QUEUE_PAUSED, Name.QUEUE_RESUMED})
+_OPERATIONS = frozenset(
+    {
+        Name.QUEUE_PAUSING,
+        Name.QUEUE_PAUSED,
+        Name.QUEUE_RESUMED,
+        Name.SCHEDULE_CREATED,
+        Name.SCHEDULE_EDITED,
+        Name.SCHEDULE_DECLARED,
+        Name.SCHEDULE_PAUSED,
+        Name.SCHEDULE_RESUMED,
+        Name.SCHEDULE_DELETED,
+        Name.SCHEDULE_TRIGGERED,
+        Name.SCHEDULE_BACKFILL_STARTED,
+        Name.SCHEDULE_BACKFILL_ENDED,
+    }
+)
 
 
 def check_pause(course: Course, event: JobEvent, inquiry: Inquiry) -> None:
@@ -27,7 +42,8 @@ def check_operator(course: Course, event: JobEvent, inquiry: Inquiry) -> None:
 
 
 def check_control(event: ControlEvent, inquiry: Inquiry) -> None:
-    """I38 for queues."""
-    if event.name in _QUEUE_EVENTS and not (event.actor and event.request_id):
+    """I38 for queues and schedules; a worker declares the schedules of its app at nobody's request."""
+    asked = event.request_id or event.actor.startswith("worker:")
+    if event.name in _OPERATIONS and not (event.actor and asked):
         what = f"{event.subject} {event.name} by {event.actor or 'nobody'}, request {event.request_id}"
         inquiry.note(Violation("I38", None, None, event.position, what))

@@ -1,4 +1,4 @@
-"""What a judge of jobs must know beside their own events: the clock, pauses, erasures, tombstones."""
+"""What a judge of jobs must know beside their own events: the clock, pauses, erasures, tombstones, schedules."""
 
 from bisect import bisect_left
 from datetime import datetime
@@ -7,6 +7,7 @@ from attrs import Factory, define
 
 from ..event import ControlEvent
 from ..vocabulary import ControlEventName as Name
+from .stints import Changes, Stint
 
 
 @define
@@ -45,6 +46,7 @@ class Surroundings:
     erased: set[int] = Factory(set)
     mentioned: set[int] = Factory(set)
     """Jobs that a control event is about: they exist, or were pruned."""
+    schedules: dict[str, Changes] = Factory(dict)
     _pruned: set[int] = Factory(set)
     _pruned_ranges: list[tuple[int, int]] = Factory(list)
 
@@ -57,6 +59,8 @@ class Surroundings:
                 self.erased.add(int(name))
         elif kind == "queue" and event.position is not None:
             self._learn_of_queue(name, event.name, event.position)
+        elif kind == "schedule":
+            self.schedules.setdefault(name, Changes()).learn(event)
         if event.name is Name.JOBS_PRUNED:
             self._learn_of_pruning(event)
 
@@ -68,6 +72,17 @@ class Surroundings:
     def pruned(self, job_id: int) -> bool:
         """Whether a tombstone covers the job."""
         return job_id in self._pruned or any(first <= job_id <= last for first, last in self._pruned_ranges)
+
+    def stint(self, schedule: str, position: int) -> Stint | None:
+        """Return the stint of a schedule that a position lies in."""
+        changes = self.schedules.get(schedule)
+        return None if changes is None else changes.in_force(position)
+
+    def overlap_asked(self, schedule: str, origin: str) -> object:
+        """Return the overlap policy that an operation has named for its firings; None when nobody asked for them."""
+        changes = self.schedules.get(schedule)
+        request = None if changes is None else changes.requests.get(origin)
+        return None if request is None else request.overlap
 
     def _learn_of_queue(self, queue: str, name: Name, position: int) -> None:
         if name is Name.QUEUE_PAUSED:

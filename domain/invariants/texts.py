@@ -7,6 +7,7 @@ from ..event import JobEvent
 from ..facts import digest, instant
 from .course import Course, changes
 from .inquiry import Cleared, Inquiry
+from .moments import moment
 
 _FACTS = frozenset(
     {
@@ -39,6 +40,7 @@ def _readable(data: Mapping[str, Any]) -> bool:
         and isinstance(data["lease_us"], int)
         and isinstance(data["timeout_us"], int | None)
         and isinstance(data["retry"], Mapping)
+        and (data.get("scheduled_for") is None or moment(data["scheduled_for"]) is not None)
     )
 
 

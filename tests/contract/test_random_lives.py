@@ -9,6 +9,7 @@ from fencepost.domain.event import JobEvent
 from fencepost.domain.evolve import fold
 from fencepost.domain.invariants import check
 from fencepost.domain.job import Job
+from fencepost.domain.ledger_rows import LedgerRow
 from fencepost.domain.vocabulary import State
 from support.chance import Life
 from support.figures import Note
@@ -46,13 +47,14 @@ async def _live(lockstep: Lockstep, seeds: range, steps: int) -> None:
         assert check(items, controls, await stores.log.clock()).violations == ()
 
 
-async def _check_folds(stream: AsyncIterator[JobEvent | Job]) -> None:
+async def _check_folds(stream: AsyncIterator[JobEvent | LedgerRow | Job]) -> None:
     """Every row of a stream of events and rows is the fold of the events before it."""
     events: list[JobEvent] = []
     async for item in stream:
-        if not isinstance(item, Job):
+        if isinstance(item, JobEvent):
             events.append(item)
             continue
+        assert isinstance(item, Job)
         folded = fold(events)
         assert folded is not None
         if item.state is State.RUNNING:

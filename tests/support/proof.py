@@ -15,7 +15,9 @@ from fencepost.application.verifying import verify
 from fencepost.domain.errors import HistoryError
 from fencepost.domain.event import ControlEvent, JobEvent
 from fencepost.domain.evolve import evolve as applied
+from fencepost.domain.invariants import Report
 from fencepost.domain.job import Job
+from fencepost.domain.ledger_rows import LedgerRow, ScheduleRow
 from fencepost.domain.vocabulary import State
 
 SHOWN = 10
@@ -48,6 +50,11 @@ def prove(dsn: str, node: pytest.Item, clock: Callable[[], datetime] | None = No
         pytest.fail(f"{len(problems)} violations in the history this test left:\n  {shown}", pytrace=False)
 
 
+async def audit(database: Database, *, job_id: int | None = None) -> Report:
+    """Return what `fencepost audit verify` finds."""
+    return await verify(PostgresEventLog(database), job_id=job_id)
+
+
 async def problems_of(dsn: str, clock: Callable[[], datetime] | None = None) -> list[str]:
     """Return a line for each row that is not its events' fold, and for each violation the checker finds."""
     database = Database(dsn, clock=clock, pool_size=1, application_name="fencepost proof")
@@ -66,15 +73,19 @@ class Folding:
     log: PostgresEventLog
     differences: list[str] = field(factory=list)
 
-    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
+    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | LedgerRow | Job]:
         """Yield what the log yields."""
         folded: Job | None = None
         async for item in self.log.stream(job_id=job_id):
             if isinstance(item, Job):
                 self._compare(item, folded)
-            else:
+            elif isinstance(item, JobEvent):
                 folded = self._apply(folded, item)
             yield item
+
+    def schedule_stream(self) -> AsyncIterator[ControlEvent | ScheduleRow | LedgerRow]:
+        """Yield what the log yields."""
+        return self.log.schedule_stream()
 
     def control_stream(self) -> AsyncIterator[ControlEvent]:
         """Yield what the log yields."""

@@ -31,7 +31,7 @@ CREATE INDEX schedules_waiting ON {schema}.schedules (waiting) WHERE waiting IS 
 
 -- No foreign key: the ledger outlives its schedule, so that a new one of the same name fires no slot again.
 CREATE TABLE {schema}.firings (
-    schedule text NOT NULL,
+    schedule text COLLATE "C" NOT NULL,
     fire_at timestamptz NOT NULL,
     origin text COLLATE "C" NOT NULL,
     outcome text NOT NULL CHECK (outcome IN ('fired', 'queued', 'coalesced', 'skipped', 'backfilled')),
@@ -46,6 +46,7 @@ CREATE TABLE {schema}.firings (
     CHECK ((count = 1) = (until = fire_at)),
     CHECK (until >= fire_at)
 );
+CREATE INDEX firings_job ON {schema}.firings (job_id) WHERE job_id IS NOT NULL;
 
 -- Ranges of the past whose fire times are decided once more, as somebody asked; they outlive their schedule, too.
 CREATE TABLE {schema}.backfills (

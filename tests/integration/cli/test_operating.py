@@ -214,3 +214,18 @@ def test_a_reader_that_leaves_early_is_no_error(fencepost: Commands, submit: Sub
     submit("echo")
     eventually(lambda: listing.process.poll() is not None)
     assert "Traceback" not in listing.log.read_text()
+
+
+@pytest.mark.unproven("it forges a schedule's row")
+def test_a_schedule_is_verified_with_its_ledger(fencepost: Commands, database: str) -> None:
+    """What waits for its decision is an alert, by exit code 1; what was forged is a violation."""
+    fencepost.run("schedules", "add", "report", "--cron", "*/5 * * * *", "--type", "work")
+    clean = fencepost.json("audit", "verify")
+    assert (clean["clean"], clean["schedules"], clean["alerts"]) == (True, 1, [])
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("UPDATE fencepost.schedules SET next_fire_at = next_fire_at - interval '1 day'")
+    done = fencepost.run("audit", "verify")
+    report = json.loads(done.stdout)
+    assert (done.returncode, len(report["alerts"])) == (1, 1)
+    assert report["violations_by_invariant"] == {"I29": 1}
+    assert "late schedules: 1" in done.stderr

@@ -8,6 +8,7 @@ from fencepost.application.ports.job_reader import JobFilter
 from fencepost.domain.event import JobEvent
 from fencepost.domain.evolve import fold
 from fencepost.domain.job import Job
+from fencepost.domain.ledger_rows import LedgerRow
 from fencepost.domain.vocabulary import EventName, State
 from support.rig import USER, Rig, submission, success
 
@@ -17,6 +18,7 @@ async def streamed(rig: Rig, job_id: int | None = None) -> list[tuple[int, objec
     return [
         (item.job_id, item.name if isinstance(item, JobEvent) else item.state)
         async for item in rig.log.stream(job_id=job_id)
+        if isinstance(item, JobEvent | Job)
     ]
 
 
@@ -54,7 +56,7 @@ async def test_the_stream_shows_rows_without_events_and_events_without_rows(rig:
 async def test_the_stream_is_one_snapshot(rig: Rig) -> None:
     """What commits while it is being read is not in it, neither as an event nor as a row."""
     await rig.submit(*(submission() for _ in range(5_000)))
-    items: list[JobEvent | Job] = []
+    items: list[JobEvent | LedgerRow | Job] = []
     async for item in rig.log.stream():
         if not items:
             await rig.submit(submission())

@@ -9,6 +9,7 @@ from fencepost.application.ports.event_log import LogFilter
 from fencepost.application.verifying import verify
 from fencepost.domain.event import ControlEvent, JobEvent
 from fencepost.domain.job import Job
+from fencepost.domain.ledger_rows import LedgerRow, ScheduleRow
 from fencepost.domain.vocabulary import ControlEventName as Name
 from support.histories import SECOND, START, Story, broken, control, log_of
 
@@ -21,6 +22,7 @@ class GrowingLog:
     controls: list[ControlEvent]
     meanwhile: Callable[["GrowingLog"], None] = lambda log: None
     now: datetime = START + timedelta(days=1)
+    planned: tuple[ControlEvent | ScheduleRow | LedgerRow, ...] = ()
 
     async def history(self, job_id: int) -> Sequence[JobEvent]:
         """Not asked for."""
@@ -36,12 +38,17 @@ class GrowingLog:
         """Not asked for."""
         raise NotImplementedError
 
-    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | Job]:
+    async def stream(self, *, job_id: int | None = None) -> AsyncIterator[JobEvent | LedgerRow | Job]:
         """Yield all jobs, or one."""
         self.meanwhile(self)
         for item in self.jobs:
             if job_id in (None, item.job_id):
                 yield item
+
+    async def schedule_stream(self) -> AsyncIterator[ControlEvent | ScheduleRow | LedgerRow]:
+        """Yield what there is about schedules."""
+        for item in self.planned:
+            yield item
 
     async def control_stream(self) -> AsyncIterator[ControlEvent]:
         """Yield all control events."""
