@@ -133,6 +133,20 @@ async def test_what_was_due_before_a_pause_has_a_decision(plane: TimePlane) -> N
     assert await plane.all_jobs() == []
 
 
+async def test_a_firing_that_waits_waits_for_the_resume_too(plane: TimePlane) -> None:
+    """Nothing fires in a pause, though the job before has ended."""
+    await plane.create(overlap=Overlap.QUEUE_ONE)
+    await plane.round(5 * MINUTE)
+    await plane.round(5 * MINUTE)
+    await plane.pause()
+    await plane.finish()
+    await plane.round(MINUTE)
+    assert await plane.served() == [5]
+    await plane.resume()
+    await plane.round(MINUTE)
+    assert await plane.served() == [5, 10]
+
+
 async def test_a_pause_is_told_with_its_reason(plane: TimePlane) -> None:
     """In the row until the resume, and in the log."""
     await plane.create()
