@@ -59,6 +59,9 @@ class FiringLoop(Rounds):
             if self.in_contact:
                 _log.warning("database out of reach, nothing is fired: %s", error)
             return self._backoff.failed()
+        except Exception:  # noqa: BLE001 - a scheduler that ends would take the reaper with it
+            _log.exception("a round of firings failed, and is tried again")
+            return self._backoff.failed()
         self._backoff.answered()
         return patience
 
@@ -67,11 +70,21 @@ class FiringLoop(Rounds):
         sent = self._time.monotonic()
         fired = await self._emptied(self._store.fire)
         await self._emptied(self._store.release)
-        if (await self._backfills.advance(BACKFILLED)).full:
+        if await self._backfilled():
             return 0.0
         if fired.next_in is None:
             return self._poll
         return max(0.0, min(self._poll, fired.next_in.total_seconds() - (self._time.monotonic() - sent)))
+
+    async def _backfilled(self) -> bool:
+        """Go on with backfills; one that can't be carried out holds up nothing that the clock asks for."""
+        try:
+            return (await self._backfills.advance(BACKFILLED)).full
+        except (Unavailable, UnknownOutcome):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it is, it is this backfill's alone
+            _log.exception("a backfill can't be carried out")
+            return False
 
     async def _emptied(self, ask: Callable[[int], Awaitable[Fired]]) -> Fired:
         """Ask until less comes than was asked for."""

@@ -26,6 +26,7 @@ class Store:
     released: int = 0
     backfills: int = 0
     advanced: list[int] = field(factory=list)
+    broken: bool = False
 
     async def fire(self, limit: int) -> Fired:
         """Give the next answer."""
@@ -45,6 +46,8 @@ class Store:
         """Give the next answer about backfills."""
         assert limit == BACKFILLED
         self.advanced.append(len(self.asked))
+        if self.broken:
+            raise ValueError("nobody can read this backfill")
         full = self.backfills > 0
         self.backfills -= full
         return Fired(schedules=int(full), full=full, next_in=None)
@@ -164,3 +167,18 @@ async def test_a_stop_ends_it_at_once(scene: Callable[..., Scene]) -> None:
     one.loop.stop()
     await one.running
     assert one.store.asked == [0.0]
+
+
+async def test_a_round_that_fails_for_no_known_reason_is_tried_again(scene: Callable[..., Scene]) -> None:
+    """The process has a reaper, too, which must not end with it."""
+    one = scene(ValueError("nobody can read this schedule"), answer())
+    await one.time.advance(10)
+    assert len(one.store.asked) > 3
+
+
+async def test_a_backfill_that_cannot_be_carried_out_holds_up_no_firing(scene: Callable[..., Scene]) -> None:
+    """What is due by the clock is looked at when it is due."""
+    one = scene(answer(next_in=0.25), answer())
+    one.store.broken = True
+    await one.time.advance(0.5)
+    assert one.store.asked == [0.0, 0.25]
