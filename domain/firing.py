@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from itertools import groupby
 
 from attrs import define, evolve, field, frozen
 
@@ -140,13 +141,18 @@ def decide_due(
 
 def passed_over(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> tuple[Firing, ...]:
     """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
-    page = _Page()
-    for moment in _passed(schedule, now):
-        if moment in decided:
-            page.part()
-        else:
-            page.add(Firing(fire_at=moment, outcome=Outcome.SKIPPED, reason=Reason.EDITED))
-    return tuple(page.rows)
+    runs = groupby(_passed(schedule, now), decided.__contains__)
+    return tuple(_edited(run) for is_decided, run in runs if not is_decided)
+
+
+def _edited(run: Iterator[datetime]) -> Firing:
+    """Return the one skip that stands for fire times in a row: after a long outage there may be millions."""
+    first = last = next(run)
+    count = 1
+    for moment in run:
+        last, count = moment, count + 1
+    until = None if count == 1 else last
+    return Firing(fire_at=first, outcome=Outcome.SKIPPED, reason=Reason.EDITED, until=until, count=count)
 
 
 def _passed(schedule: Schedule, now: datetime) -> Iterator[datetime]:
