@@ -84,11 +84,20 @@ class Guarded:
         """Close the pipe that the guard listens to, and wait until it has done its duty."""
         self._control.close()
         try:
-            if self._process is not None and await self._process.wait() < 0:  # somebody has killed the guard
+            if self._process is not None and await self._dutiful(self._process) < 0:
                 pid = self._process.pid
                 await asyncio.to_thread(guard.end_session, pid, pid, self.grace)
         finally:
             self._close()
+
+    async def _dutiful(self, process: asyncio.subprocess.Process) -> int:
+        """Wait for the guard's end; a negative code says that it was killed, by us if somebody has stopped it."""
+        try:
+            async with asyncio.timeout(self.grace + guard.KILL_WITHIN + LINGER):
+                return await process.wait()
+        except TimeoutError:
+            process.kill()
+            return await process.wait()
 
     def _close(self) -> None:
         self._control.close()

@@ -63,6 +63,22 @@ async def test_an_attempt_cancelled_at_any_moment_leaves_no_process(turns: int) 
     assert marked(marker) == []
 
 
+async def test_a_guard_that_was_stopped_holds_up_nobody(tmp_path: Path) -> None:
+    """Its command may have done it: what the guard would have done is done for it."""
+    marker, done = token_hex(8), tmp_path / "done"
+
+    async def run() -> None:
+        async with guarded(f"kill -STOP $PPID; touch {done}; sleep 1000", marker, grace=0.1) as one:
+            await one.ended()
+
+    task = asyncio.ensure_future(run())
+    await asyncio.to_thread(eventually, done.exists)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert marked(marker) == []
+
+
 async def test_commands_leave_no_open_files() -> None:
     """However they end: by themselves, cancelled, or not started at all."""
     await _all_endings()
