@@ -5,7 +5,7 @@ Backfills are in no hurry: after each of their batches what is due by the clock 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import timedelta
 
 from ..domain.errors import Unavailable, UnknownOutcome
@@ -68,8 +68,7 @@ class FiringLoop(Rounds):
     async def round(self) -> float:
         """Decide all that is due by now; return the seconds until there may be more."""
         sent = self._time.monotonic()
-        fired = await self._emptied(self._store.fire)
-        await self._emptied(self._store.release)
+        fired = await self._emptied()
         if await self._backfilled():
             return 0.0
         if fired.next_in is None:
@@ -86,10 +85,11 @@ class FiringLoop(Rounds):
             _log.exception("a backfill can't be carried out")
             return False
 
-    async def _emptied(self, ask: Callable[[int], Awaitable[Fired]]) -> Fired:
-        """Ask until less comes than was asked for."""
+    async def _emptied(self) -> Fired:
+        """Ask until less comes than was asked for; what waits for jobs to end waits for no one who catches up."""
         while True:
-            fired = await ask(LIMIT)
-            if not fired.full or self._stopping:
+            fired = await self._store.fire(LIMIT)
+            released = await self._store.release(LIMIT)
+            if not (fired.full or released.full) or self._stopping:
                 return fired
             await asyncio.sleep(0)

@@ -113,10 +113,10 @@ def answer(*, next_in: float | None = None, full: bool = False) -> Fired:
 
 
 async def test_it_asks_again_while_more_may_be_due(scene: Callable[..., Scene]) -> None:
-    """Batch after batch, without a pause; then what waited is looked at."""
+    """Batch after batch, without a pause; what waits for jobs to end is looked at after each."""
     one = scene(answer(full=True), answer(full=True), answer())
     await settle()
-    assert (one.store.asked, one.store.released) == ([0.0, 0.0, 0.0], 1)
+    assert (one.store.asked, one.store.released) == ([0.0, 0.0, 0.0], 3)
 
 
 async def test_a_backfill_goes_on_between_looks_at_the_clocks_firings(scene: Callable[..., Scene]) -> None:
