@@ -26,6 +26,7 @@ async def plane(clocked: str, clock: Clock) -> AsyncIterator[Plane]:
         yield plane
 
 
+@pytest.mark.unproven("next fire times are changed without events, on another clock")
 async def test_what_comes_due_during_a_round_is_not_slept_over(plane: Plane) -> None:
     """By the database's own clock: the next round is at once, though the fire time has passed when this one ends."""
     await plane.create("due", cron="every 1h")
