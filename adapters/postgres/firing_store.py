@@ -63,8 +63,9 @@ class PostgresFiringStore:
 
     def _fire(self, limit: int) -> Plan[Round]:
         now = self._database.moment()
-        due = yield self._statements.due(now=now, limit=limit)
-        schedules = rows.readable(due)
+        due, schedules = yield from rows.some_readable(
+            lambda most: self._statements.due(now=now, limit=most), limit
+        )
         queues, left = set[str](), False
         if schedules:
             at = yield from clock(now)
@@ -73,7 +74,7 @@ class PostgresFiringStore:
             queues = {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
             left = any(one.decided.leaves_due(at) for one in settlements)
         [[next_in]] = yield self._statements.next(now=now)
-        full = left or (len(due) == limit and bool(schedules))
+        full = left or (due >= limit and bool(schedules))
         return Fired(schedules=len(schedules), full=full, next_in=next_in), queues
 
     def _decide(
@@ -114,8 +115,7 @@ class PostgresFiringStore:
         return Verdict.ACCEPTED in verdicts.values()
 
     def _release(self, limit: int) -> Plan[Round]:
-        found = yield self._statements.waiting(limit=limit)
-        schedules = rows.readable(found)
+        _, schedules = yield from rows.some_readable(lambda most: self._statements.waiting(limit=most), limit)
         if not schedules:
             return Fired(schedules=0, full=False, next_in=None), set()
         at = yield from clock(self._database.moment())

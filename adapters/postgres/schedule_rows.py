@@ -1,7 +1,7 @@
 """Schedules and firings as rows."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ from ...domain import schedule_facts
 from ...domain.firing import Firing, Outcome, Reason
 from ...domain.schedule import Declaration, Schedule, Slot
 from .arrays import numbers
-from .query import Row
+from .query import Plan, Query, Row
 
 SCHEDULE = (
     "s.name, s.version, CAST(s.definition AS text), CAST(s.payload AS text), s.created_at, s.next_fire_at, "
@@ -61,6 +61,16 @@ def readable(found: Iterable[Row]) -> list[Schedule]:
         except (KeyError, TypeError, ValueError) as error:
             _log.error("schedule %s can't be read, and does not fire: %r", row[0], error)
     return schedules
+
+
+def some_readable(ask: Callable[[int], Query], limit: int) -> Plan[tuple[int, list[Schedule]]]:
+    """Return how many rows were found and the schedules among them, looking past rows that nobody can read."""
+    while True:
+        found = yield ask(limit)
+        schedules = readable(found)
+        if schedules or len(found) < limit:
+            return len(found), schedules
+        limit *= 2
 
 
 def columns(one: Schedule) -> dict[str, Any]:

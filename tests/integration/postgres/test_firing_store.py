@@ -253,3 +253,23 @@ async def test_a_clock_that_steps_fires_no_slot_twice_and_leaves_none_out(plane:
         await plane.fire(step * MINUTE)
     fire_times = [job.scheduled_for for job in await plane.all_jobs()]
     assert fire_times == [MIDNIGHT + 5 * number * MINUTE for number in range(1, 25)]
+
+
+@pytest.mark.unproven("definitions are changed without events")
+async def test_rows_that_nobody_can_read_hold_up_no_other(plane: Plane) -> None:
+    """However many were due before it: those of a newer version, after a step back to an older one."""
+    for number in range(5):
+        await plane.create(f"newer-{number}", overlap=Overlap.QUEUE_ONE)
+    await plane.create("readable", overlap=Overlap.QUEUE_ONE)
+    await plane.fire(5 * MINUTE)
+    await plane.fire(5 * MINUTE)
+    async with await psycopg.AsyncConnection.connect(plane.dsn, autocommit=True) as other:
+        await other.execute(
+            "UPDATE fencepost.schedules SET definition = jsonb_set(definition, '{overlap}', '\"newer\"')"
+            " WHERE name LIKE 'newer-%'"
+        )
+    await plane.end(*await plane.claim(6))
+    assert (await plane.firings.release(2)).schedules == 1
+    plane.clock.advance(5 * MINUTE)
+    assert (await plane.firings.fire(2)).schedules == 1
+    assert len(await plane.ledger("readable")) == 3
