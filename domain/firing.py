@@ -12,6 +12,7 @@ from itertools import groupby
 
 from attrs import define, evolve, field, frozen
 
+from .limits import LATEST
 from .schedule import (
     CRON,
     MISSED_AFTER,
@@ -110,7 +111,8 @@ def due_at(name: str, timing: Timing, fire_at: datetime) -> datetime:
         return fire_at
     seed = sha256(f"{name}\n{fire_at.isoformat()}".encode()).digest()
     share = int.from_bytes(seed[:8], "big")
-    return fire_at + _MICROSECOND * (share * (timing.jitter // _MICROSECOND) >> 64)
+    delay = _MICROSECOND * (share * (timing.jitter // _MICROSECOND) >> 64)
+    return fire_at + min(delay, LATEST - fire_at)
 
 
 def decide_due(

@@ -108,6 +108,6 @@ class _Case:
         if newest > self.findings.clock:
             what = f"fire time {entry.fire_at}: decided up to {newest}, which is in the future"
             self.findings.note("I3", what, lambda known: newest <= known.clock)
-        if entry.until < entry.fire_at or entry.until > self.findings.clock + _FAR:
+        if entry.until < entry.fire_at or entry.until - self.findings.clock > _FAR:
             return evolve(entry, until=entry.fire_at)
         return entry
