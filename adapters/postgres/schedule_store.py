@@ -107,7 +107,7 @@ class PostgresScheduleStore:
                 return schedule
         there = rows.schedule(found[0]) if found else (yield from locked(self._schema, name))
         if not changes.is_defined_by(there, definition):
-            raise ScheduleExists(f"schedule {name} is there, and is defined otherwise")
+            raise ScheduleExists(f"schedule {name} is there, and is defined otherwise: edit it")
         return there
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:

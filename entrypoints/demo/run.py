@@ -49,8 +49,7 @@ class Demo:
             with self.story.progress(len(self.chunks)):
                 counting = asyncio.create_task(self._count())
                 try:
-                    await self._submit(client)
-                    rescued, taken = await self._strike()
+                    rescued, taken = await self._under_fire(client)
                     await counting
                 finally:
                     counting.cancel()
@@ -69,6 +68,13 @@ class Demo:
             client = Client(http)
             await client.ready()
             yield client
+
+    async def _under_fire(self, client: Client) -> tuple[int, Taken]:
+        """Strike while jobs are still coming in: workers that keep up with them would be idle afterwards."""
+        async with asyncio.TaskGroup() as group:
+            striking = group.create_task(self._strike())
+            group.create_task(self._submit(client))
+        return striking.result()
 
     async def _submit(self, client: Client) -> None:
         answers = await client.submit(self.chunks)

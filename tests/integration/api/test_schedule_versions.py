@@ -19,7 +19,7 @@ async def created(plane: Plane) -> None:
     from fencepost.domain.commands import Origin
     from support.schedules import definition
 
-    await plane.schedules.edit("report", definition(cron="30 * * * *"), Origin("user:test"))
+    await plane.schedules.edit("report", definition(cron="30 * * * *"), Origin("user:test", "edit"))
 
 
 @pytest.mark.usefixtures("created")
