@@ -1,6 +1,6 @@
 # Everything runs from .venv inside this checkout; the first target you call builds it.
 #   make test PYTHON=/path/to/python3     uses another interpreter (3.11 or newer)
-#   make test PYTEST_ARGS="-n 2 -k lease" hands arguments to pytest
+#   make test PYTEST_ARGS="-n 2 -k lease" hands arguments to one pytest
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -15,6 +15,7 @@ VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[
 # A virtual environment belongs to one interpreter version and one folder: both are in the stamp's name.
 STAMP := $(VENV)/.installed-$(VERSION)-$(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 
+TEST = $(BIN)/python -m pytest -q
 PYTEST_ARGS ?=
 PIP := env TMPDIR="$(CURDIR)/.cache/tmp" PIP_CACHE_DIR="$(CURDIR)/.cache/pip" PIP_DISABLE_PIP_VERSION_CHECK=1 \
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip
@@ -55,15 +56,20 @@ $(STAMP): requirements-dev.lock pyproject.toml
 demo: $(STAMP) ## watch jobs, crashes and recovery on an embedded PostgreSQL
 	@$(BIN)/fencepost demo
 
+# Chaos alone, as it stops and kills what it measures; all else on two cores, each file on one of them.
 test: $(STAMP) ## the whole test suite but for the long tier
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+ifeq ($(strip $(PYTEST_ARGS)),)
+	$(TEST) tests/chaos; alone=$$?; $(TEST) -n 2 --dist loadfile --ignore tests/chaos && exit $$alone
+else
+	$(TEST) $(PYTEST_ARGS)
+endif
 
 test-long: $(STAMP) ## everything, the long tier included
-	$(BIN)/python -m pytest -q -m "long or not long" $(PYTEST_ARGS)
+	$(TEST) -m "long or not long" $(PYTEST_ARGS)
 
 chaos: $(STAMP) ## kill, stop and cut off real processes while the checker watches
 	@ls tests/chaos/test_*.py >/dev/null 2>&1 || { echo "There are no chaos tests in tests/chaos yet." >&2; exit 1; }
-	$(BIN)/python -m pytest -q -m "long or not long" tests/chaos $(PYTEST_ARGS)
+	$(TEST) -m "long or not long" tests/chaos $(PYTEST_ARGS)
 
 bench: $(STAMP) ## measure what the speed claims rest on
 	@test -e benchmarks/__main__.py || { echo "There is no benchmarks/__main__.py yet." >&2; exit 1; }
