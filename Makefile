@@ -56,10 +56,12 @@ $(STAMP): requirements-dev.lock pyproject.toml
 demo: $(STAMP) ## watch jobs, crashes and recovery on an embedded PostgreSQL
 	@$(BIN)/fencepost demo
 
-# Chaos alone, as it stops and kills what it measures; all else on two cores, each file on one of them.
+# Chaos stops and kills what it measures, and some tests measure what any open transaction on a shared server disturbs:
+# they run alone. All else runs on two cores, each file on one of them.
+ALONE := tests/chaos tests/integration/postgres/test_leasing.py tests/integration/postgres/test_plans.py
 test: $(STAMP) ## the whole test suite but for the long tier
 ifeq ($(strip $(PYTEST_ARGS)),)
-	$(TEST) tests/chaos; alone=$$?; $(TEST) -n 2 --dist loadfile --ignore tests/chaos && exit $$alone
+	$(TEST) $(ALONE); alone=$$?; $(TEST) -n 2 --dist loadfile $(addprefix --ignore=,$(ALONE)) && exit $$alone
 else
 	$(TEST) $(PYTEST_ARGS)
 endif
