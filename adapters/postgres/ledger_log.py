@@ -20,7 +20,9 @@ from .waking import quoted
 Item = ControlEvent | ScheduleRow | LedgerRow
 BATCH = 2_000
 # Somebody may have written moments that Python cannot hold; any that no schedule has will do instead.
-_MOMENT = "least(greatest(f.{0}, timestamptz '1970-01-01 00\\:00Z'), timestamptz '9999-12-31 23\\:59\\:59.999999Z')"
+_MOMENT = (
+    "least(greatest(f.{0}, timestamptz '1970-01-01 00\\:00Z'), timestamptz '9999-12-31 23\\:59\\:59.999999Z')"
+)
 _LEDGER = f"""
 SELECT f.schedule, {_MOMENT.format("fire_at")}, f.origin, f.outcome, f.reason, {_MOMENT.format("until")}, f.count,
     f.job_id, f.version, f.tz_version, {_MOMENT.format("decided_at")}
