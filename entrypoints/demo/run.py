@@ -71,10 +71,12 @@ class Demo:
 
     async def _under_fire(self, client: Client) -> tuple[int, Taken]:
         """Strike while jobs are still coming in: workers that keep up with them would be idle afterwards."""
-        async with asyncio.TaskGroup() as group:
-            striking = group.create_task(self._strike())
-            group.create_task(self._submit(client))
-        return striking.result()
+        striking = asyncio.create_task(self._strike())
+        try:
+            await self._submit(client)
+            return await striking
+        finally:
+            striking.cancel()
 
     async def _submit(self, client: Client) -> None:
         answers = await client.submit(self.chunks)
