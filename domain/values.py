@@ -5,7 +5,8 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from .errors import InvalidInput
 from .limits import (
@@ -20,6 +21,7 @@ from .limits import (
     TEXT_LENGTH,
 )
 
+Choice = TypeVar("Choice", bound=StrEnum)
 _NAME = re.compile(NAME_PATTERN)
 _ATOMS = frozenset({str, int, bool, type(None)})
 # Nesting is bounded before anything is encoded, so no circle can be met.
@@ -68,6 +70,14 @@ def check_integer(field: str, number: object, least: int, most: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
         raise InvalidInput(field, f"must be a whole number from {least} to {most}")
     return number
+
+
+def check_choice(field: str, value: object, kind: type[Choice]) -> Choice:
+    """Return the one of several words that a value is; raises InvalidInput naming them all."""
+    for choice in kind:
+        if value == choice:
+            return choice
+    raise InvalidInput(field, f"must be one of {', '.join(kind)}")
 
 
 def check_moment(field: str, moment: object) -> datetime:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...domain.durations import duration
 from ...domain.errors import InvalidInput
+from ...domain.values import check_choice
 
 Reader = Callable[[str, object], Any]
 """Takes the field's dotted name and its JSON value; raises InvalidInput."""
@@ -48,9 +49,7 @@ def choice(kind: type[StrEnum]) -> Reader:
     """Return a reader of one of several words."""
 
     def read_choice(field: str, value: object) -> StrEnum:
-        if not isinstance(value, str) or value not in set(kind):
-            raise InvalidInput(field, f"must be one of {', '.join(kind)}")
-        return kind(value)
+        return check_choice(field, value, kind)
 
     return read_choice
 

@@ -3,9 +3,9 @@
 import inspect
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, Unpack, get_args, overload
 
-from ...application.declarations import Declarations
 from ...application.handlers import ExecutorName, Handler, Handlers
 from ...application.ports.submitter import Submission
 from ...application.signature import signature
@@ -19,11 +19,11 @@ from ...domain.vocabulary import Verdict
 from ..schema import explained
 from .connections import Connections
 from .job_type import JobType
-from .options import TypeOptions, job_fields
-from .schedules import ScheduleOptions, check_fits, defined
+from .options import ScheduleOptions, TypeOptions, job_fields
 
 if TYPE_CHECKING:
     from ...application.context import Context
+    from ...application.declarations import Declarations
     from ...application.ports.submitter import Submitted
     from ...domain.event import JobEvent
     from ..container import Container
@@ -43,7 +43,7 @@ class Fencepost:
 
     def __init__(self, database_url: str | None = None, *, schema: str | None = None) -> None:
         """Remember where the database is."""
-        self.handlers, self.schedules = Handlers(), Declarations()
+        self.handlers = Handlers()
         self._flags: dict[str, object] = {"database_url": database_url, "schema": schema}
         self._connections = Connections(self._flags, self.handlers)
 
@@ -92,6 +92,13 @@ class Fencepost:
         self.handlers.add(Handler(name, queue, function, runs, job_type.signature.bind))
         return job_type
 
+    @cached_property
+    def schedules(self) -> "Declarations":
+        """The schedules that this app declares."""
+        from ...application.declarations import Declarations  # noqa: PLC0415 - as in ``schedule``
+
+        return Declarations()
+
     def schedule(
         self,
         name: str,
@@ -107,6 +114,8 @@ class Fencepost:
         ``job_type.request(…)``, where a type checker sees the arguments. Nothing connects here, but all is checked:
         raises InvalidInput naming the field and the rule, also for a name that this app declares already.
         """
+        from .schedules import check_fits, defined  # noqa: PLC0415 - loads the rules of cron, and few programs declare
+
         request = self._template(job, payload)
         template = self.checked(check_fits(request), self.origin()).command.specification
         self.schedules.add(name, defined(cron, template, options))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from ...application.submitting import Unique
 from ...domain.durations import Duration, duration
@@ -36,6 +36,20 @@ class SubmitOptions(TypeOptions, total=False):
     actor: str | None
     request_id: str | None
     reason: str | None
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """When it fires, and what happens when that is hard to keep; the job's own options come from the job type."""
+
+    tz: str
+    dst: Literal["vixie", "wall"]
+    starts_at: datetime | None
+    ends_at: datetime | None
+    jitter: Duration
+    missed: Literal["all", "latest", "skip"]
+    catchup_window: Duration | None
+    overlap: Literal["allow", "skip", "queue_one", "cancel_running"]
+    pause_on_failure: bool
 
 
 CALL = ("tx", "actor", "request_id", "reason")

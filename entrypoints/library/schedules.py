@@ -1,33 +1,17 @@
 """Schedules as programs declare them: checked where they are written down, long before they fire."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any
 
 from ...application.submitting import SubmitRequest
-from ...domain.durations import Duration, duration
+from ...domain.durations import duration
 from ...domain.errors import InvalidInput
 from ...domain.job import Specification
 from ...domain.recurrence import Dst
 from ...domain.schedule import Definition, Missed, Overlap, Policies, Timing
-
-Choice = TypeVar("Choice", bound=StrEnum)
-
-
-class ScheduleOptions(TypedDict, total=False):
-    """When it fires, and what happens when that is hard to keep; the job's own options come from the job type."""
-
-    tz: str
-    dst: Literal["vixie", "wall"]
-    starts_at: datetime | None
-    ends_at: datetime | None
-    jitter: Duration
-    missed: Literal["all", "latest", "skip"]
-    catchup_window: Duration | None
-    overlap: Literal["allow", "skip", "queue_one", "cancel_running"]
-    pause_on_failure: bool
-
+from ...domain.values import check_choice
+from .options import ScheduleOptions
 
 CHOICES: Mapping[str, type[StrEnum]] = {"dst": Dst, "missed": Missed, "overlap": Overlap}
 POLICIES = ("missed", "catchup_window", "overlap", "pause_on_failure")
@@ -59,16 +43,9 @@ def check_fits(request: SubmitRequest) -> SubmitRequest:
 
 def _read(name: str, value: object) -> Any:
     if name in CHOICES:
-        return _chosen(name, value, CHOICES[name])
+        return check_choice(name, value, CHOICES[name])
     if name == "jitter" or (name == "catchup_window" and value is not None):
         return duration(name, value)
     if name == "pause_on_failure" and not isinstance(value, bool):
         raise InvalidInput(name, "must be True or False")
     return value
-
-
-def _chosen(name: str, value: object, kind: type[Choice]) -> Choice:
-    for choice in kind:
-        if value == choice:
-            return choice
-    raise InvalidInput(name, f"must be one of {', '.join(kind)}")

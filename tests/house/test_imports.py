@@ -33,3 +33,14 @@ def test_everything_public_can_be_imported_at_once() -> None:
     names: dict[str, object] = {}
     exec("from fencepost import *", names)
     assert names.keys() - {"__builtins__"} == set(fencepost._PUBLIC) == set(fencepost.__all__)
+
+
+def test_who_declares_no_schedule_does_not_wait_for_the_rules_of_cron() -> None:
+    """An app that only submits is made without them."""
+    program = (
+        "from fencepost import Fencepost; Fencepost(); print(*{'croniter', 'tzdata'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {program}"], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == []
