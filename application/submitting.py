@@ -249,7 +249,7 @@ def _submit_key(request: SubmitRequest, command: Submit, principal: str) -> Subm
     asked = {
         **facts.describe(command.specification),
         "payload_digest": _digest(request.payload),
-        "run_at": None if request.run_at is None else facts.instant(request.run_at),
+        "run_at": facts.instant_or_none(request.run_at),
         "delay_us": None if request.delay is None else microseconds(request.delay),
     }
     return SubmitKey(principal, SUBMIT_OPERATION, check_key("key", request.key), _digest(asked))

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from .commands import Origin
 from .errors import InvalidInput
-from .firing import BATCH_FIRED, BATCH_TIMES, Firing, Outcome, Reason
+from .firing import BATCH_FIRED, BATCH_TIMES, Firing, Outcome, Page, Reason
 from .schedule import Overlap, Schedule, Timing
 from .values import check_moment, check_priority
 
@@ -138,19 +138,19 @@ def decide_next(
         return Step(backfill, ())
     occupied = busy or (schedule.waiting is not None and schedule.paused_at is None)
     overlap = backfill.wanted.overlap
-    rows: list[Firing] = []
+    page = Page()
     fired, number, undecided = 0, 0, None
     for moment in times_between(backfill.timing, backfill.next_at, backfill.wanted.to_at):
         if fired == most or number == BATCH_TIMES or (occupied and overlap is Overlap.QUEUE_ONE):
             undecided = moment
             break
         makes_job = overlap is Overlap.ALLOW or not occupied
-        _add(rows, _firing(backfill, moment, makes_job=makes_job))
+        page.add(_firing(backfill, moment, makes_job=makes_job))
         fired, number, occupied = fired + makes_job, number + 1, True
     moved = evolve(
         backfill, next_at=undecided, decided=backfill.decided + number, fired=backfill.fired + fired
     )
-    return Step(ended(moved, Ending.DONE, now) if undecided is None else moved, tuple(rows))
+    return Step(ended(moved, Ending.DONE, now) if undecided is None else moved, tuple(page.rows))
 
 
 def ended(backfill: Backfill, ending: Ending, now: datetime) -> Backfill:
@@ -165,11 +165,3 @@ def _firing(backfill: Backfill, moment: datetime, *, makes_job: bool) -> Firing:
         reason=Reason.ASKED if makes_job else Reason.OVERLAP,
         origin=backfill.backfill_id,
     )
-
-
-def _add(rows: list[Firing], firing: Firing) -> None:
-    """Let skips that follow each other share a row."""
-    if rows and firing.joins(rows[-1]):
-        rows[-1] = evolve(rows[-1], until=firing.fire_at, count=rows[-1].count + 1)
-    else:
-        rows.append(firing)

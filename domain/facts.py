@@ -19,6 +19,11 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
+def instant_or_none(moment: datetime | None) -> str | None:
+    """Return the same of a moment that may be none."""
+    return None if moment is None else instant(moment)
+
+
 def describe(specification: Specification) -> dict[str, Any]:
     """Return everything but the payload, which is represented by its digest; times in microseconds."""
     timeout, payload = specification.timeout, specification.payload

@@ -125,7 +125,7 @@ def decide_due(
     number of schedules that share the transaction, each of which may fire once at least.
     """
     most = max(1, BATCH_FIRED // among)
-    page = _Page()
+    page = Page()
     desk = _Desk(schedule.definition.policies, busy, schedule.waiting)
     fired, undecided = 0, schedule.next_fire_at
     for moment, following in _due(schedule, now, max(1, min(BATCH_TIMES, ALL_TIMES // among))):
@@ -166,7 +166,7 @@ def _passed(schedule: Schedule, now: datetime) -> Iterator[datetime]:
 
 
 @define
-class _Page:
+class Page:
     """New rows of the ledger."""
 
     rows: list[Firing] = field(factory=list)

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from .firing import Firing, passed_over
+from .firing import Decided, Firing, passed_over
 from .firing_jobs import remembered
 from .schedule import Definition, Schedule, first_fire_time
 from .scheduling import check_room
@@ -21,6 +21,11 @@ class Change:
 
     schedule: Schedule
     firings: tuple[Firing, ...] = ()
+
+    @property
+    def decided(self) -> Decided:
+        """Those rows as a decision, after which what waits waits on."""
+        return Decided(firings=self.firings, next_fire_at=None, waiting=self.schedule.waiting)
 
 
 def created(name: str, definition: Definition, now: datetime) -> Schedule:

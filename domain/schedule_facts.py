@@ -8,7 +8,11 @@ from . import facts
 from .recurrence import Dst
 from .retry import microseconds
 from .schedule import Definition, Missed, Overlap, Policies, Schedule, Timing
+from .vocabulary import ControlEventName
 from .zones import TZ_VERSION
+
+DEFINING = frozenset({ControlEventName.SCHEDULE_CREATED, ControlEventName.SCHEDULE_EDITED})
+"""Events that tell of a whole definition."""
 
 
 def describe(definition: Definition) -> dict[str, Any]:
@@ -41,16 +45,16 @@ def restore(data: Mapping[str, Any], payload: str | None) -> Definition:
     )
 
 
-def describe_change(schedule: Schedule, *, defined: bool) -> dict[str, Any]:
-    """Return what the event of a change tells of the schedule after it; ``defined`` when its definition is new."""
+def describe_change(schedule: Schedule, event: ControlEventName) -> dict[str, Any]:
+    """Return what the event of a change tells of the schedule after it."""
     upcoming = schedule.next_fire_at
     told: dict[str, Any] = {
         "version": schedule.version,
-        "next_fire_at": None if upcoming is None else facts.instant(upcoming),
+        "next_fire_at": facts.instant_or_none(upcoming),
     }
     if upcoming is not None:
         told["tz_version"] = TZ_VERSION
-    if defined:
+    if event in DEFINING:
         told["definition"] = describe(schedule.definition)
     if schedule.declared is not None:
         told["declared_by"] = schedule.declared.app
@@ -64,7 +68,7 @@ def describe_timing(timing: Timing) -> dict[str, Any]:
         "tz": timing.tz,
         "dst": timing.dst.value,
         "starts_at": facts.instant(timing.start),
-        "ends_at": None if timing.ends_at is None else facts.instant(timing.ends_at),
+        "ends_at": facts.instant_or_none(timing.ends_at),
         "jitter_us": microseconds(timing.jitter),
     }
 

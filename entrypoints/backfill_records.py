@@ -1,9 +1,7 @@
 """Backfills as records of plain values."""
 
-from datetime import datetime
-
 from ..domain.backfill import Backfill
-from ..domain.facts import instant
+from ..domain.facts import instant, instant_or_none
 from .records import Record
 
 
@@ -20,15 +18,11 @@ def backfill_record(one: Backfill) -> Record:
         "fire_times": one.total,
         "decided": one.decided,
         "fired": one.fired,
-        "next_at": _moment(one.next_at),
+        "next_at": instant_or_none(one.next_at),
         "requested_at": instant(one.requested_at),
         "actor": one.origin.actor,
         "request_id": one.origin.request_id,
         "reason": one.origin.reason,
-        "ended_at": _moment(one.ended_at),
+        "ended_at": instant_or_none(one.ended_at),
         "ending": None if one.ending is None else one.ending.value,
     }
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else instant(moment)

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from ..application.ports.queue_store import Queue
 from ..domain.declaring import drift
 from ..domain.event import ControlEvent, JobEvent
-from ..domain.facts import instant
+from ..domain.facts import instant, instant_or_none
 from ..domain.firing import Firing
 from ..domain.job import Job, Specification
 from ..domain.retry import Constant, Delays, RetryPolicy
@@ -38,20 +38,20 @@ def job_record(job: Job) -> Record:
         "idle_returns": job.idle_returns,
         "worker": job.worker,
         "claim_id": job.claim_id,
-        "cancel_requested_at": _moment(job.cancel_requested_at),
+        "cancel_requested_at": instant_or_none(job.cancel_requested_at),
         "dismissed": job.dismissed,
         "timeout": _seconds(job.timeout),
         "lease": _seconds(job.lease),
         "retry": retry_record(job.retry),
         "effect_key": job.effect_key,
-        "scheduled_for": _moment(job.scheduled_for),
+        "scheduled_for": instant_or_none(job.scheduled_for),
         "seq": job.seq,
     }
 
 
 def lease_record(job: Job) -> Record:
     """Return what moves with each heartbeat, without an event."""
-    return {"lease_expires_at": _moment(job.lease_expires_at), "heartbeats": job.heartbeats}
+    return {"lease_expires_at": instant_or_none(job.lease_expires_at), "heartbeats": job.heartbeats}
 
 
 def contents_record(of: Job | JobEvent, read: Callable[[str], object]) -> Record:
@@ -78,10 +78,10 @@ def _job_event_record(event: JobEvent) -> Record:
         "attempt": event.attempt,
         "claim_id": event.claim_id,
         "failures": event.failures,
-        "run_at": _moment(event.run_at),
-        "lease_expires_at": _moment(event.lease_expires_at),
+        "run_at": instant_or_none(event.run_at),
+        "lease_expires_at": instant_or_none(event.lease_expires_at),
         "heartbeats": event.heartbeats,
-        "started_at": _moment(event.started_at),
+        "started_at": instant_or_none(event.started_at),
         "ran": _seconds(event.ran),
         **_trail(event),
         "build": event.build,
@@ -111,7 +111,7 @@ def queue_record(queue: Queue) -> Record:
     """Return a queue with its counts."""
     return {
         "name": queue.name,
-        "paused_at": _moment(queue.paused_at),
+        "paused_at": instant_or_none(queue.paused_at),
         "pending": queue.pending,
         "due": queue.due,
         "running": queue.running,
@@ -128,8 +128,8 @@ def schedule_record(schedule: Schedule) -> Record:
         "cron": timing.cron,
         "tz": timing.tz,
         "dst": timing.dst.value,
-        "starts_at": _moment(timing.starts_at),
-        "ends_at": _moment(timing.ends_at),
+        "starts_at": instant_or_none(timing.starts_at),
+        "ends_at": instant_or_none(timing.ends_at),
         "jitter": _seconds(timing.jitter),
         "missed": policies.missed.value,
         "catchup_window": _seconds(policies.catchup_window),
@@ -137,8 +137,8 @@ def schedule_record(schedule: Schedule) -> Record:
         "pause_on_failure": policies.pause_on_failure,
         "job": template_record(schedule.definition.template),
         "created_at": instant(schedule.created_at),
-        "next_fire_at": _moment(schedule.next_fire_at),
-        "paused_at": _moment(schedule.paused_at),
+        "next_fire_at": instant_or_none(schedule.next_fire_at),
+        "paused_at": instant_or_none(schedule.paused_at),
         "pause_reason": schedule.pause_reason,
         "waiting": None if schedule.waiting is None else instant(schedule.waiting.fire_at),
         "open_jobs": list(schedule.open_jobs),
@@ -172,7 +172,7 @@ def firing_record(firing: Firing) -> Record:
     """Return a row of the ledger: the decision about ``fire_at``, or about ``count`` of them from there ``until``."""
     return {
         "fire_at": instant(firing.fire_at),
-        "until": _moment(firing.until),
+        "until": instant_or_none(firing.until),
         "count": firing.count,
         "outcome": firing.outcome.value,
         "reason": firing.reason.value,
@@ -203,10 +203,6 @@ def retry_record(policy: RetryPolicy) -> Record:
             return {"policy": "delays", "delays": [_seconds(delay) for delay in delays]}
         case _:
             return {"policy": "exponential", "base": _seconds(policy.base), "cap": _seconds(policy.cap)}
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else instant(moment)
 
 
 def _seconds(duration: timedelta | None) -> float | None:

@@ -99,10 +99,9 @@ class MemoryFiringStore:
         """Pause a schedule that can't go on; what is due is skipped, and what waits waits on."""
         name = schedule.name
         change = changes.paused(schedule, origin.reason, now, decided_slots(self._database, name))
-        data = schedule_facts.describe_change(change.schedule, defined=False)
+        data = schedule_facts.describe_change(change.schedule, ControlEventName.SCHEDULE_PAUSED)
         note(self._database, name, ControlEventName.SCHEDULE_PAUSED, origin, now, data)
-        decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
-        settle(self._database, change.schedule, decided, now)
+        settle(self._database, change.schedule, change.decided, now)
 
     def _cancel(self, known: Schedule, decided: Decided, now: datetime) -> None:
         if decided.cancel:

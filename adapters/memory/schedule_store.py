@@ -10,7 +10,7 @@ from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists
-from ...domain.firing import Decided, Firing, Outcome, Reason
+from ...domain.firing import Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule, Slot
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
@@ -135,13 +135,11 @@ class MemoryScheduleStore:
     ) -> Schedule:
         """Write a change, with the decisions it brings in the name of the version before it."""
         if change.firings:
-            decided = Decided(firings=change.firings, next_fire_at=None, waiting=before.waiting)
-            settle(self._database, before, decided, now)
+            settle(self._database, before, change.decided, now)
         return self._write(event, change.schedule, origin, now)
 
     def _write(self, event: Name, schedule: Schedule, origin: Origin, now: datetime) -> Schedule:
-        defined = event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED)
-        data = schedule_facts.describe_change(schedule, defined=defined)
+        data = schedule_facts.describe_change(schedule, event)
         self._database.schedules[schedule.name] = schedule
         note(self._database, schedule.name, event, origin, now, data)
         self._database.ring()

@@ -11,7 +11,7 @@ from ...domain import schedule_changes as changes
 from ...domain import schedule_facts
 from ...domain.commands import Origin
 from ...domain.facts import instant
-from ...domain.firing import Decided, Firing, decide_asked, decide_due
+from ...domain.firing import Firing, decide_asked, decide_due
 from ...domain.firing_jobs import failed, failure, obstacle, operation_origin, stop, unfinished, with_jobs
 from ...domain.schedule import Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State, Verdict
@@ -97,10 +97,9 @@ class PostgresFiringStore:
     def _pause(self, schedule: Schedule, past: Past, origin: Origin, at: datetime) -> Plan[Settlement]:
         """Pause a schedule that can't go on; what is due is skipped, and what waits waits on."""
         change = changes.paused(schedule, origin.reason, at, past.decided)
-        data = schedule_facts.describe_change(change.schedule, defined=False)
+        data = schedule_facts.describe_change(change.schedule, ControlEventName.SCHEDULE_PAUSED)
         yield note(self._schema, schedule.name, ControlEventName.SCHEDULE_PAUSED, origin, at, data)
-        decided = Decided(firings=change.firings, next_fire_at=None, waiting=schedule.waiting)
-        return Settlement(change.schedule, decided)
+        return Settlement(change.schedule, change.decided)
 
     def _cancel(self, settlements: Iterable[Settlement]) -> Plan[None]:
         for one in settlements:

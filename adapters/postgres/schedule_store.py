@@ -10,7 +10,7 @@ from ...domain.commands import Origin
 from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists
 from ...domain.facts import instant
-from ...domain.firing import Decided, Firing, Outcome, Reason
+from ...domain.firing import Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
@@ -186,15 +186,13 @@ class PostgresScheduleStore:
         """Write a change, with the decisions it brings in the name of the version before it."""
         after = change.schedule
         if change.firings:
-            decided = Decided(firings=change.firings, next_fire_at=None, waiting=before.waiting)
-            yield from settle(self._schema, [Settlement(before, decided, behind.newest)], at)
+            yield from settle(self._schema, [Settlement(before, change.decided, behind.newest)], at)
         yield self._statements.update(**_row(after, rows.WHOLE))
         yield self._note(event, after, origin, at)
         return after
 
     def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Query:
-        defined = event in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED)
-        data = schedule_facts.describe_change(schedule, defined=defined)
+        data = schedule_facts.describe_change(schedule, event)
         return note(self._schema, schedule.name, event, origin, at, data)
 
 

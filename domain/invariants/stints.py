@@ -110,7 +110,7 @@ class Changes:
 def _stint(event: ControlEvent, position: int, before: Stint | None) -> Stint:
     name, data = event.name, data_of(event)
     terms = before.terms if before else None
-    if name in (Name.SCHEDULE_CREATED, Name.SCHEDULE_EDITED):
+    if name in schedule_facts.DEFINING:
         terms = _terms(data.get("definition"))
     version = data.get("version")
     born = name is Name.SCHEDULE_CREATED

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..event import JobEvent
-from ..facts import digest, instant
+from ..facts import digest, instant_or_none
 from .course import Course, changes
 from .inquiry import Cleared, Inquiry
 from .moments import moment
@@ -79,7 +79,7 @@ def check_edit(course: Course, event: JobEvent, inquiry: Inquiry) -> None:
     before = {
         "queue": course.queue,
         "priority": course.priority,
-        "run_at": None if course.run_at is None else instant(course.run_at),
+        "run_at": instant_or_none(course.run_at),
         "payload_digest": course.payload_digest,
     }
     if old.keys() != new.keys() or not new.keys() <= before.keys():
@@ -92,7 +92,7 @@ def check_edit(course: Course, event: JobEvent, inquiry: Inquiry) -> None:
                 inquiry.doubt("I7", event, what, _if_erased(event.job_id))
             else:
                 inquiry.add("I7", event, what)
-    shown = None if event.run_at is None else instant(event.run_at)
+    shown = instant_or_none(event.run_at)
     if shown != new.get("run_at", before["run_at"]):
         inquiry.add("I7", event, f"run_at becomes {shown} unsaid")
     check_text(event, event.payload, new.get("payload_digest"), inquiry)

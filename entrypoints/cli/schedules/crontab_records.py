@@ -7,7 +7,7 @@ from typing import Any
 from ....application.crontab.definitions import source_of
 from ....application.crontab.found import Refusal
 from ....application.crontab.importing import Clash, Kind, Plan, Step
-from ....domain.facts import instant
+from ....domain.facts import instant_or_none
 from ....domain.recurrence import recurrence
 from ....domain.schedule import Definition, Schedule
 from ....domain.values import decode
@@ -54,7 +54,7 @@ def _step(step: Step, now: datetime) -> Record:
         "cron": timing.cron,
         "tz": timing.tz,
         "words": times.words(),
-        "next_fire_at": None if following is None else instant(following),
+        "next_fire_at": instant_or_none(following),
         "queue": step.definition.template.queue,
         "payload": _payload(step.definition),
         "changes": [] if step.there is None else list(_changes(step.there.definition, step.definition)),
