@@ -9,7 +9,7 @@ from .commands import Origin
 from .errors import KeyConflict
 from .facts import instant
 from .firing import Decided
-from .firing_jobs import operation_origin
+from .firing_jobs import actor, operation_origin
 from .schedule import Overlap, Schedule, unreadable
 
 
@@ -80,4 +80,4 @@ def end(backfill: Backfill) -> dict[str, Any]:
 
 def finisher(backfill: Backfill) -> Origin:
     """Return who ends it once all is decided: the schedule, for the request."""
-    return Origin(f"schedule:{backfill.schedule}", backfill.origin.request_id)
+    return Origin(actor(backfill.schedule), backfill.origin.request_id)

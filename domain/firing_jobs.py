@@ -1,6 +1,7 @@
 """The jobs of a schedule: what the job of a firing is like, and which of them stand in the way of the next."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 
 from attrs import evolve
@@ -11,6 +12,8 @@ from .firing import due_at
 from .schedule import CRON, Schedule, Slot, unreadable
 from .vocabulary import TERMINAL, State
 
+ACTOR = "schedule:"
+"""How the names of those begin who act where schedules do."""
 OPEN_JOBS = 1_000
 """Unfinished jobs of one schedule that are remembered; of more, the newest."""
 
@@ -20,25 +23,30 @@ def submit(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submit:
 
     It is due at the fire time and its jitter, or ``at_once``: behind what has waited longer, however old the fire time.
     """
-    key = f"schedule:{schedule.name}:{instant(slot.fire_at)}"
     specification = evolve(
         schedule.definition.template,
-        effect_key=key if slot.origin == CRON else f"{key}:{slot.origin}",
+        effect_key=effect_key(schedule.name, slot.fire_at, slot.origin),
         scheduled_for=slot.fire_at,
     )
     run_at = None if at_once else due_at(schedule.name, schedule.definition.timing, slot.fire_at)
-    return Submit(origin=actor(schedule), specification=specification, run_at=run_at)
+    return Submit(origin=Origin(actor(schedule.name)), specification=specification, run_at=run_at)
 
 
 def stop(schedule: Schedule) -> Cancel:
     """Return the request to its open jobs to make room for a new one."""
-    origin = Origin(f"schedule:{schedule.name}", f"schedule:{schedule.name}", "a new firing is due")
-    return Cancel(origin=origin)
+    itself = actor(schedule.name)
+    return Cancel(origin=Origin(itself, itself, "a new firing is due"))
 
 
-def actor(schedule: Schedule) -> Origin:
-    """Return who inserts jobs of a schedule."""
-    return Origin(f"schedule:{schedule.name}")
+def actor(name: str) -> str:
+    """Return who acts where a schedule of this name does."""
+    return f"{ACTOR}{name}"
+
+
+def effect_key(name: str, fire_at: datetime, origin: str) -> str:
+    """Return the effect key of a slot's job."""
+    key = f"{actor(name)}:{instant(fire_at)}"
+    return key if origin == CRON else f"{key}:{origin}"
 
 
 def operation_origin(kind: str, operation_id: str) -> str:
@@ -81,12 +89,11 @@ def obstacle(schedule: Schedule, states: Mapping[int, State]) -> Origin | None:
     rule = unreadable(schedule.definition.timing)
     if rule is None:
         return None
-    return Origin(
-        f"schedule:{schedule.name}", f"schedule:{schedule.name}", f"its fire times are unknown: {rule}"
-    )
+    itself = actor(schedule.name)
+    return Origin(itself, itself, f"its fire times are unknown: {rule}")
 
 
 def failure(schedule: Schedule) -> Origin:
     """Return who pauses a schedule whose last job is dead, and why."""
     reason = f"job {schedule.last_job} is dead"
-    return Origin(f"schedule:{schedule.name}", f"job:{schedule.last_job}", reason)
+    return Origin(actor(schedule.name), f"job:{schedule.last_job}", reason)

@@ -3,28 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from ..event import JobEvent
-from ..facts import instant
 from ..firing import AT_ONCE, Outcome
+from ..firing_jobs import ACTOR, effect_key
 from ..ledger_rows import LedgerRow
 from ..schedule import CRON
 from .course import Course
 from .inquiry import Inquiry, Violation
 from .stints import Stint
 from .surroundings import Surroundings
+from .texts import FACTS
 
-ACTOR = "schedule:"
-_AT_ONCE = frozenset(outcome.value for outcome in AT_ONCE)
-_MADE = frozenset({*_AT_ONCE, Outcome.QUEUED.value})
-_OF_TEMPLATE = (
-    "type",
-    "queue",
-    "priority",
-    "max_attempts",
-    "timeout_us",
-    "lease_us",
-    "retry",
-    "payload_digest",
-)
+_MADE = frozenset({*AT_ONCE, Outcome.QUEUED})
+_OF_TEMPLATE = tuple(fact for fact in FACTS if fact != "effect_key")
 
 
 def check_birth(course: Course, entries: Sequence[LedgerRow], inquiry: Inquiry) -> None:
@@ -70,13 +60,11 @@ def _row_faults(course: Course, birth: JobEvent, entry: LedgerRow) -> Iterator[s
         yield f"the job is of {birth.actor}"
     if course.scheduled_for != entry.fire_at:
         yield f"the job serves {course.scheduled_for}"
-    slot = f"{ACTOR}{name}:{instant(entry.fire_at)}"
-    key = slot if entry.origin == CRON else f"{slot}:{entry.origin}"
-    if birth.data.get("effect_key") != key:
+    if birth.data.get("effect_key") != effect_key(name, entry.fire_at, entry.origin):
         yield f"the job's effect key is {birth.data.get('effect_key')}"
     if entry.outcome not in _MADE:
         yield f"{entry.outcome}, but it has a job"
-    if entry.outcome in _AT_ONCE and entry.decided_at != birth.at:
+    if entry.outcome in AT_ONCE and entry.decided_at != birth.at:
         yield f"decided at {entry.decided_at}, the job was made at {birth.at}"
 
 
@@ -88,7 +76,7 @@ def _stint_faults(birth: JobEvent, entry: LedgerRow, known: Surroundings) -> Ite
     if stint is None or not stint.exists:
         yield "I25", "there was no such schedule then"
         return
-    at_once = entry.outcome in _AT_ONCE
+    at_once = entry.outcome in AT_ONCE
     if not stint.active and not (at_once and entry.origin != CRON):
         yield "I28", "the schedule was paused then"
     if at_once and entry.version != stint.version:

@@ -7,6 +7,7 @@ from typing import Any
 from attrs import define
 
 from ..event import JobEvent
+from ..firing_jobs import ACTOR
 from ..vocabulary import TERMINAL, State
 from ..vocabulary import EventName as Name
 from .moments import moment
@@ -88,7 +89,7 @@ def _enqueued(course: Course, event: JobEvent) -> None:
         course.timeout = timedelta(microseconds=data["timeout_us"])
     if (scheduled_for := data.get("scheduled_for")) is not None:
         course.scheduled_for = moment(scheduled_for)
-    if event.actor.startswith("schedule:"):
+    if event.actor.startswith(ACTOR):
         course.birth = event
     course.payload, course.payload_digest = event.payload, data["payload_digest"]
     course.submitted_at = event.at

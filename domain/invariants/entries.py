@@ -7,9 +7,7 @@ from ..firing import AT_ONCE, RANGES, Outcome, Reason
 from ..ledger_rows import LedgerRow
 from ..schedule import CRON, MISSED_AFTER, Missed, Overlap, Policies
 
-_WITH_JOB = frozenset(outcome.value for outcome in AT_ONCE)
-_WITHOUT = frozenset(outcome.value for outcome in RANGES)
-_OUTCOMES = frozenset(outcome.value for outcome in Outcome)
+_OUTCOMES = frozenset(Outcome)
 _NOTHING = timedelta(0)
 
 
@@ -18,14 +16,14 @@ def shape_faults(entry: LedgerRow) -> Iterator[str]:
     if entry.outcome not in _OUTCOMES:
         yield f"no decision is called {entry.outcome}"
         return
-    if entry.outcome in _WITH_JOB and entry.job_id is None:
+    if entry.outcome in AT_ONCE and entry.job_id is None:
         yield f"{entry.outcome} without a job"
-    if entry.outcome in _WITHOUT and entry.job_id is not None:
+    if entry.outcome in RANGES and entry.job_id is not None:
         yield f"{entry.outcome} with job {entry.job_id}"
     one = entry.until == entry.fire_at
     if entry.count < 1 or entry.until < entry.fire_at or (entry.count == 1) is not one:
         yield f"{entry.count} fire times to {entry.until}"
-    elif not one and entry.outcome not in _WITHOUT:
+    elif not one and entry.outcome not in RANGES:
         yield f"{entry.outcome} for {entry.count} fire times at once"
     if entry.origin == CRON and entry.decided_at < entry.fire_at:
         yield f"decided {entry.fire_at - entry.decided_at} before it was due"

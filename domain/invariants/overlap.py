@@ -19,9 +19,9 @@ from attrs import define, field, frozen
 
 from ..event import JobEvent
 from ..firing import Outcome
+from ..firing_jobs import ACTOR
 from ..ledger_rows import LedgerRow
 from ..schedule import CRON, Overlap
-from .births import ACTOR
 from .course import Course
 from .inquiry import Inquiry
 from .requests import alone

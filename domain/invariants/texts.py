@@ -9,19 +9,12 @@ from .course import Course, changes
 from .inquiry import Cleared, Inquiry
 from .moments import moment
 
-_FACTS = frozenset(
-    {
-        "type",
-        "queue",
-        "priority",
-        "max_attempts",
-        "timeout_us",
-        "lease_us",
-        "retry",
-        "effect_key",
-        "payload_digest",
-    }
+FACTS = (
+    *("type", "queue", "priority", "max_attempts", "timeout_us", "lease_us", "retry", "effect_key"),
+    "payload_digest",
 )
+"""What every ``enqueued`` event says of its job."""
+_FACTS = frozenset(FACTS)
 
 
 def check_submission(course: Course, event: JobEvent, inquiry: Inquiry) -> None:

@@ -12,6 +12,7 @@ from itertools import islice
 from attrs import define, field
 
 from ..firing import Reason
+from ..firing_jobs import ACTOR
 from ..ledger_rows import LedgerRow
 from ..schedule import fire_times
 from ..vocabulary import ControlEventName as Name
@@ -177,7 +178,7 @@ def _versions(stint: Stint, end: Stint | None) -> Iterator[int]:
     Such a pause passes over what is due in the name of the version after it.
     """
     yield stint.version
-    if end is not None and end.name is Name.SCHEDULE_PAUSED and end.actor.startswith("schedule:"):
+    if end is not None and end.name is Name.SCHEDULE_PAUSED and end.actor.startswith(ACTOR):
         yield end.version
 
 
