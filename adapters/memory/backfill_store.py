@@ -8,12 +8,12 @@ from ...domain import backfill_facts as facts
 from ...domain.backfill import Backfill, Ending, Wanted, decide_next, ended, requested, size
 from ...domain.commands import Origin
 from ...domain.errors import BackfillNotFound
-from ...domain.firing_jobs import remembered, unfinished, with_jobs
-from ...domain.schedule import Overlap, Schedule
+from ...domain.firing_jobs import unfinished, with_jobs
+from ...domain.schedule import Overlap
 from ...domain.vocabulary import ControlEventName as Name
-from ...domain.vocabulary import State, Verdict
+from ...domain.vocabulary import Verdict
 from .database import MemoryDatabase
-from .settling import found, note, recorded
+from .settling import found, job_states, note, recorded
 
 
 class MemoryBackfillStore:
@@ -77,7 +77,7 @@ class MemoryBackfillStore:
             return
         apart = facts.is_apart(backfill)
         schedule = self._database.schedules[backfill.schedule]
-        known = schedule if apart else unfinished(schedule, self._states(schedule))
+        known = schedule if apart else unfinished(schedule, job_states(self._database, schedule))
         step = decide_next(backfill, known, now, busy=bool(known.open_jobs), most=limit)
         job_ids = recorded(self._database, facts.making(known, backfill), step.firings, now)
         if not apart:
@@ -92,11 +92,7 @@ class MemoryBackfillStore:
             return backfill.next_at is not None
         schedule = self._database.schedules[backfill.schedule]
         waits = schedule.waiting is not None and schedule.paused_at is None
-        return not (waits or unfinished(schedule, self._states(schedule)).open_jobs)
-
-    def _states(self, schedule: Schedule) -> dict[int, State]:
-        jobs = (self._database.jobs.get(job_id) for job_id in remembered(schedule))
-        return {job.job_id: job.state for job in jobs if job is not None}
+        return not (waits or unfinished(schedule, job_states(self._database, schedule)).open_jobs)
 
 
 def end_early(

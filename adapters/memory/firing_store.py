@@ -16,17 +16,15 @@ from ...domain.firing_jobs import (
     failure,
     obstacle,
     operation_origin,
-    remembered,
     stop,
     unfinished,
     with_jobs,
 )
-from ...domain.job import Job
 from ...domain.schedule import Overlap, Schedule, Slot
-from ...domain.vocabulary import ControlEventName, State, Verdict
+from ...domain.vocabulary import ControlEventName, Verdict
 from .database import MemoryDatabase
 from .operating import operate
-from .settling import decided_slots, found, insert_job, note, record, settle
+from .settling import decided_slots, found, insert_job, job_states, note, record, remembered_jobs, settle
 
 
 class MemoryFiringStore:
@@ -67,7 +65,7 @@ class MemoryFiringStore:
             asked_by = operation_origin("trigger", origin.request_id or "")
             if earlier := self._asked(name, asked_by):
                 return earlier
-            known = unfinished(schedule, self._states(schedule))
+            known = unfinished(schedule, job_states(self._database, schedule))
             slot = Slot(now, asked_by)
             decided = decide_asked(known, slot, overlap, busy=bool(known.open_jobs))
             settle(self._database, known, decided, now)
@@ -85,7 +83,7 @@ class MemoryFiringStore:
         return next((entry.firing for slot, entry in ledger.items() if slot.origin == origin), None)
 
     def _decide(self, schedule: Schedule, now: datetime, among: int) -> None:
-        states = self._states(schedule)
+        states = job_states(self._database, schedule)
         known = unfinished(schedule, states)
         if (origin := obstacle(known, states)) is not None:
             self._pause(known, origin, now)
@@ -109,12 +107,12 @@ class MemoryFiringStore:
 
     def _is_ready(self, schedule: Schedule, waiting: Slot) -> bool:
         """Whether nothing is in its way any more, or something can be asked to leave."""
-        jobs = [job for job in self._jobs(schedule) if not job.terminal]
+        jobs = [job for job in remembered_jobs(self._database, schedule) if not job.terminal]
         return not jobs or (waiting.cancels and not all(job.cancel_requested for job in jobs))
 
     def _release(self, schedule: Schedule, now: datetime) -> bool:
         """Insert what waits, or ask what it waits for to stop; tell whether that came to anything."""
-        states = self._states(schedule)
+        states = job_states(self._database, schedule)
         known = unfinished(schedule, states)
         if known.open_jobs:
             return Verdict.ACCEPTED in operate(self._database, known.open_jobs, stop(known), now).values()
@@ -130,10 +128,3 @@ class MemoryFiringStore:
         entry = self._database.ledgers[schedule.name][slot]
         record(self._database, schedule.name, evolve(entry, firing=evolve(entry.firing, job_id=job_id)))
         self._database.schedules[schedule.name] = with_jobs(evolve(schedule, waiting=None), [job_id])
-
-    def _jobs(self, schedule: Schedule) -> list[Job]:
-        jobs = (self._database.jobs.get(job_id) for job_id in remembered(schedule))
-        return [job for job in jobs if job is not None]
-
-    def _states(self, schedule: Schedule) -> dict[int, State]:
-        return {job.job_id: job.state for job in self._jobs(schedule)}

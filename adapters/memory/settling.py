@@ -11,10 +11,11 @@ from ...domain.decide import enqueue
 from ...domain.errors import ScheduleNotFound, VersionConflict
 from ...domain.event import ControlEvent
 from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
-from ...domain.firing_jobs import submit, with_jobs
+from ...domain.firing_jobs import remembered, submit, with_jobs
+from ...domain.job import Job
 from ...domain.ledger import DecidedSlots, Entry, goes_on
 from ...domain.schedule import CRON, Schedule, Slot
-from ...domain.vocabulary import ControlEventName
+from ...domain.vocabulary import ControlEventName, State
 from .database import MemoryDatabase
 
 
@@ -26,6 +27,17 @@ def found(database: MemoryDatabase, name: str, version: int | None = None) -> Sc
     if version is not None and schedule.version != version:
         raise VersionConflict(f"schedule {name} has version {schedule.version}, not {version}")
     return schedule
+
+
+def remembered_jobs(database: MemoryDatabase, schedule: Schedule) -> list[Job]:
+    """Return the jobs that a schedule remembers, as far as they are there."""
+    jobs = (database.jobs.get(job_id) for job_id in remembered(schedule))
+    return [job for job in jobs if job is not None]
+
+
+def job_states(database: MemoryDatabase, schedule: Schedule) -> dict[int, State]:
+    """Return their states."""
+    return {job.job_id: job.state for job in remembered_jobs(database, schedule)}
 
 
 def decided_slots(database: MemoryDatabase, name: str) -> DecidedSlots:

@@ -44,8 +44,8 @@ class _Row:
 def settle(schema: str, settlements: Sequence[Settlement], at: datetime) -> Plan[list[Schedule]]:
     """Write what was decided at ``at``; return the schedules as they stand then, with the jobs they got."""
     rows = yield from _grown(schema, settlements)
-    fired = yield from _recorded(schema, rows, at)
-    after = [_standing(settlement, fired) for settlement in settlements]
+    jobs = _by_schedule((yield from _recorded(schema, rows, at)))
+    after = [_standing(settlement, jobs.get(settlement.schedule.name, ())) for settlement in settlements]
     yield schedule_statements(schema).stand(**standings(after))
     return after
 
@@ -89,18 +89,18 @@ def submission(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Subm
 
 def _grown(schema: str, settlements: Iterable[Settlement]) -> Plan[list[_Row]]:
     """Let skips that go on where the ledger ends share its last row; return the rows that are new."""
-    growing = [one for one in settlements if one.decided.firings and _goes_on(one)]
+    growing = {one.schedule.name: one for one in settlements if one.decided.firings and _goes_on(one)}
     if growing:
         yield schedule_statements(schema).grow(
-            schedule=texts([one.schedule.name for one in growing]),
-            fire_at=values([one.newest.firing.fire_at for one in growing if one.newest]),
-            until=values([one.decided.firings[0].last for one in growing]),
-            count=values([one.decided.firings[0].count for one in growing]),
+            schedule=texts(growing),
+            fire_at=values([one.newest.firing.fire_at for one in growing.values() if one.newest]),
+            until=values([one.decided.firings[0].last for one in growing.values()]),
+            count=values([one.decided.firings[0].count for one in growing.values()]),
         )
     return [
         _Row(one, firing)
         for one in settlements
-        for firing in one.decided.firings[1 if one in growing else 0 :]
+        for firing in one.decided.firings[1 if one.schedule.name in growing else 0 :]
     ]
 
 
@@ -126,12 +126,19 @@ def _submission(row: _Row) -> Submission:
     return submission(row.settlement.schedule, slot, at_once=row.firing.outcome is Outcome.BACKFILLED)
 
 
-def _standing(settlement: Settlement, fired: Iterable[_Row]) -> Schedule:
+def _by_schedule(fired: Iterable[_Row]) -> dict[str, list[int]]:
+    """Return the jobs of rows by the names of their schedules."""
+    jobs: dict[str, list[int]] = {}
+    for row in fired:
+        if row.firing.job_id is not None:
+            jobs.setdefault(row.settlement.schedule.name, []).append(row.firing.job_id)
+    return jobs
+
+
+def _standing(settlement: Settlement, job_ids: Sequence[int]) -> Schedule:
     decided = settlement.decided
     moved = evolve(settlement.schedule, next_fire_at=decided.next_fire_at, waiting=decided.waiting)
-    return with_jobs(
-        moved, [row.firing.job_id for row in fired if row.settlement is settlement and row.firing.job_id]
-    )
+    return with_jobs(moved, job_ids)
 
 
 def _ledger(rows: Sequence[_Row]) -> dict[str, str]:

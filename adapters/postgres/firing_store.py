@@ -127,7 +127,7 @@ class PostgresFiringStore:
         ended = [schedule for schedule in known if not schedule.open_jobs]
         broken = [schedule for schedule in ended if failed(schedule, states)]
         yield from self._pause_all(broken, at)
-        free = [schedule for schedule in ended if schedule not in broken]
+        free = [schedule for schedule in ended if not failed(schedule, states)]
         yield from self._insert(free)
         full = len(schedules) == limit and bool(asked or ended)
         queues = {schedule.definition.template.queue for schedule in free}

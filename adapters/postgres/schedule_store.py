@@ -97,18 +97,26 @@ class PostgresScheduleStore:
         return answer
 
     def _create(self, name: str, definition: Definition, origin: Origin) -> Plan[Schedule]:
-        found = yield self._statements.lock(name=name)
-        if not found:
-            at = yield from clock(self._database.moment())
-            schedule = changes.created(name, definition, at)
-            inserted = yield self._statements.insert(**_row(schedule, rows.NEW))
-            if inserted:
-                yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
-                return schedule
-        there = rows.schedule(found[0]) if found else (yield from locked(self._schema, name))
-        if not changes.is_defined_by(there, definition):
+        schedule, is_new = yield from self._there(
+            name, lambda at: changes.created(name, definition, at), origin
+        )
+        if not (is_new or changes.is_defined_by(schedule, definition)):
             raise ScheduleExists(f"schedule {name} is there, and is defined otherwise: edit it")
-        return there
+        return schedule
+
+    def _there(
+        self, name: str, make: Callable[[datetime], Schedule], origin: Origin
+    ) -> Plan[tuple[Schedule, bool]]:
+        """Return the schedule of a name, locked, and whether it is new: ``make`` makes the one that is not there."""
+        found = yield self._statements.lock(name=name)
+        if found:
+            return rows.schedule(found[0]), False
+        at = yield from clock(self._database.moment())
+        schedule = make(at)
+        if not (yield self._statements.insert(**_row(schedule, rows.NEW))):  # somebody else was faster
+            return (yield from locked(self._schema, name)), False
+        yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
+        return schedule, True
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
         schedule = yield from locked(self._schema, name, version)
@@ -122,14 +130,11 @@ class PostgresScheduleStore:
     def _declare(
         self, name: str, definition: Definition, origin: Origin, app: str, force: bool
     ) -> Plan[Declared]:
-        found = yield self._statements.lock(name=name)
-        if not found:
-            at = yield from clock(self._database.moment())
-            new = declaring.newly_declared(name, app, definition, at)
-            if (yield self._statements.insert(**_row(new, rows.NEW))):
-                yield self._note(Name.SCHEDULE_CREATED, new, origin, at)
-                return declaring.judged(name, None, app, definition)
-        there = rows.schedule(found[0]) if found else (yield from locked(self._schema, name))
+        there, is_new = yield from self._there(
+            name, lambda at: declaring.newly_declared(name, app, definition, at), origin
+        )
+        if is_new:
+            return declaring.judged(name, None, app, definition)
         answer = declaring.judged(name, there, app, definition, force=force)
         if answer.action in declaring.EVENTS:
             at = yield from clock(self._database.moment())

@@ -32,5 +32,6 @@ class Flags:
 NewPayload = Annotated[
     str | None, Parameter(help="A new payload: JSON, @FILE or -.", allow_leading_hyphen=True)
 ]
+Reason = Annotated[str | None, Parameter(help="Kept in the history.")]
 PLAIN = Flags()
 """No flag given."""

@@ -1,14 +1,14 @@
 """`fencepost queues`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from ...domain.errors import InvalidInput
 from ...domain.submission import check_origin
 from ...domain.values import check_name
 from ..records import queue_record
-from .flags import PLAIN, Flags
+from .flags import PLAIN, Flags, Reason
 from .output import emit_many
 from .session import origin, session
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("name", "paused_at", "due", "pending", "running")
 queues = App(name="queues", help="List, pause and resume queues.")
-Reason = Annotated[str | None, Parameter(help="Kept in the history.")]
 
 
 @queues.command(name="list")

@@ -12,12 +12,11 @@ from ....domain.values import check_integer, check_name
 from ...backfill_records import backfill_record
 from ..bulk import ASKING, Assent
 from ..exits import OK
-from ..flags import PLAIN, Flags
+from ..flags import PLAIN, Flags, Reason
 from ..inputs import since
 from ..output import emit_many, emit_one
 from ..session import origin, session
 from ..terminal import say
-from .change import Reason
 
 COLUMNS = ("backfill_id", "from", "to", "overlap", "fire_times", "decided", "fired", "next_at", "ending")
 LIMIT_MOST = 1_000

@@ -7,15 +7,13 @@ from cyclopts import Parameter
 from ....domain.schedule import Missed, Overlap, Policies
 from ....domain.scheduling import check_definition
 from ....domain.values import check_name
-from ..flags import PLAIN, Flags
+from ..flags import PLAIN, Flags, Reason
 from ..output import emit_one
 from ..session import origin, session
 from ..template import UNTOLD, Template
 from ..terminal import say
 from .definition import ANYTIME, USUAL, Rules, When, amendment, defined
 from .views import for_people, told
-
-Reason = Annotated[str | None, Parameter(help="Kept in the history.")]
 
 
 async def add(

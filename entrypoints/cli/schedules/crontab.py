@@ -20,7 +20,7 @@ from ....domain.submission import check_origin
 from ....domain.values import check_name
 from ..bulk import Assent
 from ..exits import CONFLICT, FAILED, OK
-from ..flags import PLAIN, Flags
+from ..flags import PLAIN, Flags, Reason
 from ..output import emit_many
 from ..session import origin, session, user_name
 from ..terminal import say
@@ -63,7 +63,7 @@ async def import_crontab(  # noqa: PLR0913 - an argument for each flag
     ] = False,
     dry_run: Annotated[bool, Parameter(help="Only show what was understood.", negative=())] = False,
     yes: Annotated[bool, Parameter(help="Do not ask.", negative=())] = False,
-    reason: Annotated[str | None, Parameter(help="Kept in the history.")] = None,
+    reason: Reason = None,
     flags: Flags = PLAIN,
 ) -> int:
     """Turn the lines of a crontab into schedules of `shell.run` jobs; run it again when the file has changed.

@@ -14,11 +14,10 @@ from ....domain.vocabulary import Verdict
 from ...records import firing_record
 from ..assent import agreed
 from ..exits import NOT_FOUND, OK
-from ..flags import PLAIN, Flags
+from ..flags import PLAIN, Flags, Reason
 from ..output import emit_many, emit_one
 from ..session import origin, session
 from ..terminal import say
-from .change import Reason
 from .definition import OverlapWord
 
 if TYPE_CHECKING:
