@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from ...application.ports.event_log import EventLog
+from ...application.ports.event_log import EventLog, LogFilter
 from ...application.ports.job_reader import JobFilter, JobReader
 from ...domain.errors import FencepostError
 from ...domain.event import ControlEvent, JobEvent
@@ -73,10 +73,13 @@ class Disasters:
         """Wait until the history shows that one of the jobs lost its lease and was claimed by another worker."""
         return await eventually("a lost job is claimed by another worker", lambda: self._taken(jobs))
 
-    async def thaw(self, name: str, taken: Taken) -> ControlEvent:
-        """Wake a frozen worker and wait until a late report of its lost job is refused."""
+    async def thaw(self, name: str, lost_by: str) -> ControlEvent:
+        """Wake a frozen worker and wait until a late report of a job that it lost is refused.
+
+        Of any job: what it had claimed and not begun when it was struck, it drops without a report.
+        """
         self.fleet.signal(name, signal.SIGCONT)
-        return await eventually("a late report is refused", lambda: self._refused(taken))
+        return await eventually("a late report is refused", lambda: self._refused(lost_by))
 
     async def _busy(self, pid: int) -> None:
         async def look() -> bool | None:
@@ -99,8 +102,9 @@ class Disasters:
                     return Taken(job.job_id, job.worker or "", event)
         return None
 
-    async def _refused(self, taken: Taken) -> ControlEvent | None:
-        for event in await self.log.evidence(taken.job_id):
-            if event.name == ControlEventName.REPORT_REFUSED and event.actor == taken.lost_by:
+    async def _refused(self, lost_by: str) -> ControlEvent | None:
+        refused = LogFilter(names=frozenset({ControlEventName.REPORT_REFUSED}), actor=lost_by)
+        for event in await self.log.page(refused, limit=1):
+            if isinstance(event, ControlEvent):
                 return event
         return None

@@ -19,7 +19,7 @@ from ..container import Container
 from ..fleet import Fleet
 from . import checking
 from .client import Client
-from .faults import DemoFailed, Disasters, Taken, eventually
+from .faults import DemoFailed, Disasters, eventually
 from .plan import Chunk, duplicates
 from .story import Story
 
@@ -49,13 +49,13 @@ class Demo:
             with self.story.progress(len(self.chunks)):
                 counting = asyncio.create_task(self._count())
                 try:
-                    rescued, taken = await self._under_fire(client)
+                    rescued, recovered = await self._under_fire(client)
                     await counting
                 finally:
                     counting.cancel()
             took = time.monotonic() - started
             compared = await self._compare_sample(client)
-        return await self._judge(took, {"lost": rescued, "compared": compared}, taken)
+        return await self._judge(took, {"lost": rescued, "compared": compared}, recovered)
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
@@ -69,7 +69,7 @@ class Demo:
             await client.ready()
             yield client
 
-    async def _under_fire(self, client: Client) -> tuple[int, Taken]:
+    async def _under_fire(self, client: Client) -> tuple[int, int]:
         """Strike while jobs are still coming in: workers that keep up with them would be idle afterwards."""
         striking = asyncio.create_task(self._strike())
         try:
@@ -95,8 +95,11 @@ class Demo:
             f"submitted {len(answers):,} jobs over HTTP; {len(again)} duplicates got the first answer"
         )
 
-    async def _strike(self) -> tuple[int, Taken]:
-        """Kill the first worker, freeze the second one and wake it again; returns what the history says of it."""
+    async def _strike(self) -> tuple[int, int]:
+        """Kill the first worker, freeze the second one and wake it again.
+
+        Returns how many jobs they held, and the id of one whose late report was refused.
+        """
         await eventually("a quarter of the jobs is done", self._quarter)
         disasters = Disasters(self.fleet, self.container.job_reader(), self.container.event_log())
         lost = await disasters.kill(WORKERS[0], self.pids[WORKERS[0]])
@@ -107,9 +110,10 @@ class Demo:
         self.story.tell(
             f"job {taken.job_id}: attempt {taken.claimed_again.attempt} claimed by another worker"
         )
-        refused = await disasters.thaw(WORKERS[1], taken)
-        self.story.tell(f"woke {WORKERS[1]}: its late report ({refused.data['command']}) was refused")
-        return len(lost) + len(frozen), taken
+        refused = await disasters.thaw(WORKERS[1], taken.lost_by)
+        command, recovered = refused.data["command"], int(refused.subject.removeprefix("job:"))
+        self.story.tell(f"woke {WORKERS[1]}: its late report ({command}) of job {recovered} was refused")
+        return len(lost) + len(frozen), recovered
 
     async def _quarter(self) -> bool | None:
         return self.done * 4 >= len(self.chunks) or None
@@ -133,7 +137,7 @@ class Demo:
                 self.problems.append(f"chunk {chunk.number}: sha256sum disagrees")
         return len(chosen)
 
-    async def _judge(self, took: float, counts: dict[str, int], taken: Taken) -> bool:
+    async def _judge(self, took: float, counts: dict[str, int], recovered: int) -> bool:
         found = await self._jobs()
         self.problems += checking.wrong_results(
             self.chunks, {number: found[job_id] for number, job_id in self.job_ids.items() if job_id in found}
@@ -143,8 +147,8 @@ class Demo:
         log = self.container.event_log()
         report = await verify(log)
         self._tell(found, took, {**counts, "refused": await self._refused()}, report)
-        events, evidence = await log.history(taken.job_id), await log.evidence(taken.job_id)
-        self.story.history(f"History of recovered job {taken.job_id}", events, evidence)
+        events, evidence = await log.history(recovered), await log.evidence(recovered)
+        self.story.history(f"History of recovered job {recovered}", events, evidence)
         return self._verdict(report)
 
     async def _jobs(self) -> dict[int, Job]:

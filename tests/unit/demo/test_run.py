@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from fencepost.entrypoints.demo.client import Client
-from fencepost.entrypoints.demo.faults import DemoFailed, Taken
+from fencepost.entrypoints.demo.faults import DemoFailed
 from fencepost.entrypoints.demo.run import Demo
 
 NOBODY = cast(Any, None)
@@ -17,7 +17,7 @@ class Unstruck(Demo):
     async def _submit(self, client: Client) -> None:
         """Submit nothing."""
 
-    async def _strike(self) -> tuple[int, Taken]:
+    async def _strike(self) -> tuple[int, int]:
         """Wait in vain."""
         raise DemoFailed("waited in vain")
 
