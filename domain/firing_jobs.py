@@ -9,7 +9,7 @@ from attrs import evolve
 from .commands import Cancel, Origin, Submit
 from .facts import instant
 from .firing import due_at
-from .schedule import CRON, Schedule, Slot, unreadable
+from .schedule import CRON, Overlap, Schedule, Slot, unreadable
 from .vocabulary import TERMINAL, State
 
 ACTOR = "schedule:"
@@ -71,6 +71,17 @@ def unfinished(schedule: Schedule, states: Mapping[int, State]) -> Schedule:
     """Forget the jobs that have ended; the last one is remembered, as somebody may requeue it."""
     still = (job for job in remembered(schedule) if states.get(job, State.SUCCEEDED) not in TERMINAL)
     return evolve(schedule, open_jobs=tuple(still))
+
+
+def may_begin(schedule: Schedule) -> bool:
+    """Whether the job of the waiting firing may be inserted: what it waits for has ended, or need not be waited for.
+
+    An edit lets the clock's firings overlap also where one waits already; who asked for one that waits, meant it.
+    """
+    waiting, overlap = schedule.waiting, schedule.definition.policies.overlap
+    if waiting is None:
+        return False
+    return not schedule.open_jobs or (waiting.origin == CRON and overlap is Overlap.ALLOW)
 
 
 def failed(schedule: Schedule, states: Mapping[int, State]) -> bool:

@@ -14,6 +14,7 @@ from ...domain.firing import Decided, Firing, decide_asked, decide_due
 from ...domain.firing_jobs import (
     failed,
     failure,
+    may_begin,
     obstacle,
     operation_origin,
     stop,
@@ -108,13 +109,15 @@ class MemoryFiringStore:
     def _is_ready(self, schedule: Schedule, waiting: Slot) -> bool:
         """Whether nothing is in its way any more, or something can be asked to leave."""
         jobs = [job for job in remembered_jobs(self._database, schedule) if not job.terminal]
-        return not jobs or (waiting.cancels and not all(job.cancel_requested for job in jobs))
+        if may_begin(unfinished(schedule, job_states(self._database, schedule))):
+            return True
+        return waiting.cancels and not all(job.cancel_requested for job in jobs)
 
     def _release(self, schedule: Schedule, now: datetime) -> bool:
         """Insert what waits, or ask what it waits for to stop; tell whether that came to anything."""
         states = job_states(self._database, schedule)
         known = unfinished(schedule, states)
-        if known.open_jobs:
+        if not may_begin(known):
             return Verdict.ACCEPTED in operate(self._database, known.open_jobs, stop(known), now).values()
         if failed(known, states):
             self._pause(known, failure(known), now)

@@ -12,7 +12,16 @@ from ...domain import schedule_facts
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Firing, decide_asked, decide_due
-from ...domain.firing_jobs import failed, failure, obstacle, operation_origin, stop, unfinished, with_jobs
+from ...domain.firing_jobs import (
+    failed,
+    failure,
+    may_begin,
+    obstacle,
+    operation_origin,
+    stop,
+    unfinished,
+    with_jobs,
+)
 from ...domain.schedule import Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State, Verdict
 from . import schedule_rows as rows
@@ -122,14 +131,14 @@ class PostgresFiringStore:
         known = [unfinished(schedule, states) for schedule in schedules]
         asked = 0
         for schedule in known:
-            if schedule.open_jobs and schedule.waiting is not None and schedule.waiting.cancels:
+            if not may_begin(schedule) and schedule.waiting is not None and schedule.waiting.cancels:
                 asked += yield from self._ask_to_stop(schedule)
-        ended = [schedule for schedule in known if not schedule.open_jobs]
-        broken = [schedule for schedule in ended if failed(schedule, states)]
+        ready = [schedule for schedule in known if may_begin(schedule)]
+        broken = [schedule for schedule in ready if failed(schedule, states)]
         yield from self._pause_all(broken, at)
-        free = [schedule for schedule in ended if not failed(schedule, states)]
+        free = [schedule for schedule in ready if not failed(schedule, states)]
         yield from self._insert(free)
-        full = len(schedules) == limit and bool(asked or ended)
+        full = len(schedules) == limit and bool(asked or ready)
         queues = {schedule.definition.template.queue for schedule in free}
         return Fired(schedules=len(schedules), full=full, next_in=None), queues
 

@@ -57,11 +57,11 @@ _NEXT = """
 SELECT min(next_fire_at) - (SELECT {clock}) FROM {schema}.schedules
 WHERE next_fire_at > coalesce(CAST(:now AS timestamptz), now())
 """
-# The last job may have been forgotten when it ended, and put back since.
+# What ``may_begin``, or has something to stop. The last job may have been forgotten when it ended, and put back since.
 _WAITING = """
 SELECT {schedule} FROM {schema}.schedules AS s
 WHERE s.waiting IS NOT NULL AND s.paused_at IS NULL AND (
-    NOT EXISTS (
+    s.waiting_origin = 'cron' AND s.definition ->> 'overlap' = 'allow' OR NOT EXISTS (
         SELECT FROM {schema}.jobs AS j
         WHERE j.job_id = ANY (s.open_jobs || s.last_job) AND j.state IN ('pending', 'running')
     )

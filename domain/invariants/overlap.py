@@ -8,8 +8,9 @@ no other job of the same schedule may be unfinished then. Four things don't coun
 - jobs of an earlier schedule of the same name, which the new one does not know;
 - of very many unfinished jobs the oldest, which a schedule forgets (``REMEMBERED``).
 
-A firing that an operation asked for is judged by the policy that the operation has named; a queued one always begins
-alone. Whatever begins by ``allow`` stands in the way of others all the same.
+A firing that an operation asked for is judged by the policy that the operation has named, and begins alone where it was
+queued; one of the clock by the policy that the schedule has when its job is inserted. Whatever begins by ``allow``
+stands in the way of others all the same.
 """
 
 from collections import deque
@@ -90,10 +91,8 @@ def _is_free(name: str, birth: JobEvent, entry: LedgerRow, other: _Job, known: S
     stint = known.stint(name, birth.position or 0)
     if stint is None or stint.life != other.life or _is_apart(name, other.origin, known):
         return True
-    if entry.outcome == Outcome.QUEUED:
-        return False
     if entry.origin != CRON:
-        return not alone(known.overlap_asked(name, entry.origin))
+        return entry.outcome != Outcome.QUEUED and not alone(known.overlap_asked(name, entry.origin))
     return stint.terms is None or not alone(stint.terms.policies.overlap)
 
 

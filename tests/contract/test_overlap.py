@@ -71,6 +71,32 @@ async def test_queue_one_lets_one_wait_until_the_other_has_ended(plane: TimePlan
     assert await plane.served() == [5, 10]
 
 
+@pytest.mark.parametrize("policy", [Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING])
+async def test_an_edit_that_lets_jobs_overlap_lets_go_what_waits(plane: TimePlane, policy: Overlap) -> None:
+    """Nothing is left to wait for, and what would be asked to stop goes on."""
+    await plane.create(overlap=policy)
+    await plane.round(5 * MINUTE)
+    await plane.claim()
+    await plane.fire(5 * MINUTE)
+    await plane.edit("*/5 * * * *", overlap=Overlap.ALLOW)
+    await plane.release()
+    assert await plane.served() == [5, 10]
+    assert (await plane.schedule()).waiting is None
+
+
+async def test_a_trigger_that_waits_waits_for_jobs_that_overlap_too(plane: TimePlane) -> None:
+    """Who asked for it has said that it should."""
+    await plane.create(overlap=Overlap.ALLOW)
+    await plane.round(5 * MINUTE)
+    tokens = await plane.claim()
+    await plane.trigger("one", Overlap.QUEUE_ONE)
+    await plane.round(5 * MINUTE)
+    assert await plane.served() == [5, 10]
+    await plane.end(*tokens, *await plane.claim())
+    await plane.release()
+    assert len(await plane.served()) == 3
+
+
 async def test_a_released_job_is_the_schedules_job(plane: TimePlane) -> None:
     """The next firing waits for it."""
     await plane.create(overlap=Overlap.QUEUE_ONE)
