@@ -21,7 +21,7 @@ from ...domain.firing_jobs import (
     unfinished,
     with_jobs,
 )
-from ...domain.schedule import Overlap, Schedule, Slot
+from ...domain.schedule import MISSED_AFTER, Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, Verdict
 from .database import MemoryDatabase
 from .operating import operate
@@ -38,8 +38,7 @@ class MemoryFiringStore:
     async def fire(self, limit: int) -> Fired:
         """Decide what is due for so many schedules at most."""
         with self._database.transaction() as now:
-            due = [(at, name) for at, name in self._fire_times() if at <= now]
-            names = [name for _, name in sorted(due)[:limit]]
+            names = self._due(now)[:limit]
             for name in names:
                 self._decide(self._database.schedules[name], now, len(names))
             left = any(name in names for at, name in self._fire_times() if at <= now)
@@ -74,6 +73,12 @@ class MemoryFiringStore:
             data = {"fire_at": instant(now), "origin": asked_by, "overlap": overlap.value}
             note(self._database, name, ControlEventName.SCHEDULE_TRIGGERED, origin, now, data)
             return self._database.ledgers[name][slot].firing
+
+    def _due(self, now: datetime) -> list[str]:
+        """Return who is due: those on time go before those who catch up."""
+        late = now - MISSED_AFTER
+        due = [(at <= late, at, name) for at, name in self._fire_times() if at <= now]
+        return [name for *_, name in sorted(due)]
 
     def _fire_times(self) -> Iterable[tuple[datetime, str]]:
         schedules = self._database.schedules.values()

@@ -72,19 +72,29 @@ class PostgresFiringStore:
 
     def _fire(self, limit: int) -> Plan[Round]:
         now = self._database.moment()
-        due, schedules = yield from rows.some_readable(
-            lambda most: self._statements.due(now=now, limit=most), limit
-        )
-        queues, left = set[str](), False
+        full, schedules = yield from self._due(now, limit)
+        queues = set[str]()
         if schedules:
             at = yield from clock(now)
             states = yield from job_states(self._schema, schedules)
             settlements = yield from self._decide(schedules, states, at)
             queues = {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
-            left = any(one.decided.leaves_due(at) for one in settlements)
+            full = full or any(one.decided.leaves_due(at) for one in settlements)
         [[next_in]] = yield self._statements.next(now=now)
-        full = left or (due >= limit and bool(schedules))
         return Fired(schedules=len(schedules), full=full, next_in=next_in), queues
+
+    def _due(self, now: datetime | None, limit: int) -> Plan[tuple[bool, list[Schedule]]]:
+        """Lock what is due, and tell whether there may be more: who is on time goes before those who catch up."""
+        number, on_time = yield from rows.some_readable(
+            lambda most: self._statements.due(now=now, limit=most), limit
+        )
+        rest = limit - number
+        if rest <= 0:
+            return bool(on_time), on_time
+        number, behind = yield from rows.some_readable(
+            lambda most: self._statements.behind(now=now, limit=most), rest
+        )
+        return number >= rest and bool(behind), [*on_time, *behind]
 
     def _decide(
         self, schedules: Sequence[Schedule], states: Mapping[int, State], at: datetime

@@ -12,12 +12,16 @@ from attrs import frozen
 from sqlalchemy import Boolean, Integer, Text, bindparam, text
 from sqlalchemy.types import BigInteger, TypeEngine
 
+from ...domain.schedule import MISSED_AFTER
 from .query import Statement
 from .schedule_rows import FIRING, SCHEDULE
 from .tables import MOMENT
 from .waking import quoted
 
 _CLOCK = "coalesce(CAST(:now AS timestamptz), clock_timestamp())"
+_BEGAN = "coalesce(CAST(:now AS timestamptz), now())"
+# The same for all statements of a transaction, so that no schedule is found on both sides of it.
+_MISSED = f"{_BEGAN} - interval '{MISSED_AFTER.total_seconds()} s'"
 _GET = "SELECT {schedule} FROM {schema}.schedules AS s WHERE s.name = :name"
 _LOCK = _GET + " FOR UPDATE"
 _LIST = "SELECT {schedule} FROM {schema}.schedules AS s WHERE s.name > :after ORDER BY s.name LIMIT :limit"
@@ -49,13 +53,18 @@ VALUES ('schedule\\:' || :name, :event, :at, :actor, :request_id, :reason, CAST(
 """
 _DUE = """
 SELECT {schedule} FROM {schema}.schedules AS s
-WHERE s.next_fire_at <= (SELECT {clock}) ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
+WHERE s.next_fire_at > (SELECT {missed}) AND s.next_fire_at <= (SELECT {clock})
+ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
+"""
+_BEHIND = """
+SELECT {schedule} FROM {schema}.schedules AS s
+WHERE s.next_fire_at <= (SELECT {missed}) ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
 """
 # Counted from the transaction's start: what came due since then was not looked for yet, and what was due before is
 # decided by now, or locked by somebody who decides it.
 _NEXT = """
 SELECT min(next_fire_at) - (SELECT {clock}) FROM {schema}.schedules
-WHERE next_fire_at > coalesce(CAST(:now AS timestamptz), now())
+WHERE next_fire_at > {began}
 """
 # What ``may_begin``, or has something to stop. The last job may have been forgotten when it ended, and put back since.
 _WAITING = """
@@ -161,6 +170,7 @@ class ScheduleStatements:
     delete: Statement
     note: Statement
     due: Statement
+    behind: Statement
     next: Statement
     waiting: Statement
     states: Statement
@@ -185,6 +195,7 @@ _SQL = {
     "delete": _DELETE,
     "note": _NOTE,
     "due": _DUE,
+    "behind": _BEHIND,
     "next": _NEXT,
     "waiting": _WAITING,
     "states": _STATES,
@@ -217,6 +228,8 @@ def schedule_statements(schema: str) -> ScheduleStatements:
         "schedule": SCHEDULE,
         "firing": FIRING,
         "clock": _CLOCK,
+        "began": _BEGAN,
+        "missed": _MISSED,
     }
     return ScheduleStatements(
         **{

@@ -175,13 +175,25 @@ async def test_an_interval_is_counted_from_the_start(plane: TimePlane) -> None:
 
 
 async def test_schedules_are_decided_apart_from_each_other(plane: TimePlane) -> None:
-    """So many at a time, those first that are due the longest; nobody's job stands in another's way."""
+    """So many at a time; nobody's job stands in another's way."""
     for name, cron in (("a", "*/5 * * * *"), ("b", "*/3 * * * *"), ("c", "0 12 * * *"), ("d", "*/5 * * * *")):
         await plane.create(name, cron=cron)
     assert await plane.fire(5 * MINUTE, limit=2) == 2
-    assert await plane.served() == [3, 5, 5]
+    assert await plane.served() == [5, 5, 3]
     assert await plane.told("b") == [(3, "fired", "missed", 1)]
     assert await plane.told("c") == []
+
+
+async def test_who_is_on_time_goes_before_who_catches_up(plane: TimePlane) -> None:
+    """However much that is; of those who catch up, who is behind the longest goes first."""
+    for name, cron in (("a", "1-3 * * * *"), ("b", "*/5 * * * *"), ("c", "2-4 * * * *")):
+        await plane.create(name, cron=cron, missed=Missed.ALL)
+    plane.clock.advance(5 * MINUTE)
+    served = []
+    for _ in range(3):
+        await plane.step(lambda one: one.firings.fire(1))
+        served.append(await plane.served())
+    assert served == [[5], [5, 1, 2, 3], [5, 1, 2, 3, 2, 3, 4]]
 
 
 async def test_a_round_tells_when_the_next_fire_time_is(plane: TimePlane) -> None:
