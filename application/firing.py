@@ -25,6 +25,10 @@ POLL = timedelta(seconds=1)
 """The longest sleep: a hint may be lost, and firings that wait for jobs to end are looked at this often."""
 
 
+RECOMPUTE = timedelta(minutes=1)
+"""How often next fire times of older rules of time zones are looked for: schedulers of two versions may run at once."""
+
+
 class FiringLoop(Rounds):
     """Any number may run at once: what one has locked, the others pass by."""
 
@@ -42,6 +46,7 @@ class FiringLoop(Rounds):
         super().__init__(time, draw)
         self._store, self._backfills = store, backfills
         self._wakeups, self._poll = wakeups, poll.total_seconds()
+        self._recompute_at = time.monotonic()
 
     async def run(self) -> None:
         """Fire until stopped."""
@@ -69,11 +74,21 @@ class FiringLoop(Rounds):
         """Decide all that is due by now; return the seconds until there may be more."""
         sent = self._time.monotonic()
         fired = await self._emptied()
-        if await self._backfilled():
+        if await self._recomputed() or await self._backfilled():
             return 0.0
         if fired.next_in is None:
             return self._poll
         return max(0.0, min(self._poll, fired.next_in.total_seconds() - (self._time.monotonic() - sent)))
+
+    async def _recomputed(self) -> bool:
+        """Now and then look for next fire times of older rules of time zones; tell whether there may be more."""
+        now = self._time.monotonic()
+        if now < self._recompute_at:
+            return False
+        if await self._store.recompute(LIMIT):
+            return True
+        self._recompute_at = now + RECOMPUTE.total_seconds()
+        return False
 
     async def _backfilled(self) -> bool:
         """Go on with backfills; one that can't be carried out holds up nothing that the clock asks for."""

@@ -11,6 +11,7 @@ from .facts import instant
 from .firing import due_at
 from .schedule import CRON, Overlap, Schedule, Slot, unreadable
 from .vocabulary import TERMINAL, State
+from .zones import TZ_VERSION
 
 ACTOR = "schedule:"
 """How the names of those begin who act where schedules do."""
@@ -102,6 +103,12 @@ def obstacle(schedule: Schedule, states: Mapping[int, State]) -> Origin | None:
         return None
     itself = actor(schedule.name)
     return Origin(itself, itself, f"its fire times are unknown: {rule}")
+
+
+def newer_rules(schedule: Schedule) -> Origin:
+    """Return who moves a schedule whose next fire time came from older rules of time zones, and why."""
+    itself = actor(schedule.name)
+    return Origin(itself, itself, f"its next fire time is computed anew by the tz database {TZ_VERSION}")
 
 
 def failure(schedule: Schedule) -> Origin:

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from .firing import Decided, Firing, passed_over
 from .firing_jobs import remembered
-from .schedule import Definition, Schedule, first_fire_time
+from .schedule import Definition, Schedule, first_fire_time, unreadable
 from .scheduling import check_room
 
 
@@ -58,6 +58,20 @@ def edited(
         return Change(schedule=_next(schedule, definition=definition))
     changed = _next(schedule, definition=definition, next_fire_at=first_fire_time(definition.timing, now))
     return Change(schedule=changed, firings=passed_over(schedule, now, decided))
+
+
+def rezoned(schedule: Schedule, now: datetime) -> Change:
+    """Compute the next fire time anew, as an edit does, for rules of time zones may have changed; nothing may be due.
+
+    The schedule is as it was if that comes to the same, or if its rules can't be read any more.
+    """
+    timing = schedule.definition.timing
+    if schedule.next_fire_at is None or unreadable(timing) is not None:
+        return Change(schedule=schedule)
+    first = first_fire_time(timing, now)
+    return Change(
+        schedule=schedule if first == schedule.next_fire_at else _next(schedule, next_fire_at=first)
+    )
 
 
 def paused(

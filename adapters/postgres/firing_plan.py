@@ -77,9 +77,9 @@ def _recorded(schema: str, rows: Sequence[_Row], at: datetime) -> Plan[list[_Row
 
 
 def standings(schedules: Iterable[Schedule]) -> dict[str, str]:
-    """Return where schedules stand, as arrays by column."""
+    """Return where schedules stand, as arrays by column, and the rules of time zones that say so."""
     rows = [standing(one) for one in schedules]
-    return {name: values([row[name] for row in rows]) for name in rows[0]}
+    return {"tz_version": TZ_VERSION, **{name: values([row[name] for row in rows]) for name in rows[0]}}
 
 
 def submission(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submission:

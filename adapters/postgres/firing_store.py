@@ -32,6 +32,7 @@ from .ledger_plan import NOTHING, Past, pasts
 from .locking import clock
 from .operating import operation_plan
 from .query import Plan
+from .recomputing import recomputed
 from .rousing import rouse
 from .schedule_jobs import job_states
 from .schedule_plan import locked, note
@@ -58,6 +59,10 @@ class PostgresFiringStore:
     async def release(self, limit: int) -> Fired:
         """Insert the jobs that waited for others to end."""
         return await self._round(lambda: self._release(limit))
+
+    async def recompute(self, limit: int) -> int:
+        """Compute next fire times anew that come from older rules of time zones; return how many it looked at."""
+        return await self._database.run(lambda: recomputed(self._schema, limit, self._database.moment()))
 
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
         """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""

@@ -9,6 +9,7 @@ import msgspec
 from ...domain import schedule_facts
 from ...domain.firing import Firing, Outcome, Reason
 from ...domain.schedule import Declaration, Schedule, Slot
+from ...domain.zones import TZ_VERSION
 from .arrays import numbers
 from .query import Plan, Query, Row
 
@@ -20,10 +21,13 @@ SCHEDULE = (
 """The columns that ``schedule`` takes, of a row called s."""
 FIRING = "f.fire_at, f.origin, f.outcome, f.reason, f.until, f.count, f.job_id"
 """The columns that ``firing`` takes, of a row called f."""
-NEW = ("name", "version", "definition", "payload", "created_at", "next_fire_at", "declared_by", "declared")
+NEW = (
+    *("name", "version", "definition", "payload", "created_at", "next_fire_at", "tz_version"),
+    *("declared_by", "declared"),
+)
 """What is written of a new schedule."""
 WHOLE = (
-    *("name", "version", "definition", "payload", "next_fire_at"),
+    *("name", "version", "definition", "payload", "next_fire_at", "tz_version"),
     *("paused_at", "pause_reason", "waiting", "waiting_origin", "waiting_cancels", "open_jobs", "last_job"),
     *("declared_by", "declared"),
 )
@@ -80,6 +84,7 @@ def columns(one: Schedule) -> dict[str, Any]:
         "definition": encoded(schedule_facts.describe(one.definition)),
         "payload": one.definition.template.payload,
         "created_at": one.created_at,
+        "tz_version": TZ_VERSION,
         "declared_by": None if one.declared is None else one.declared.app,
         "declared": None if one.declared is None else one.declared.text,
     }

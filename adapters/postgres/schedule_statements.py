@@ -31,16 +31,18 @@ WHERE s.declared_by = :app OR s.name = ANY (CAST(:names AS text[])) ORDER BY s.n
 """
 _INSERT = """
 INSERT INTO {schema}.schedules (
-    name, version, definition, payload, created_at, next_fire_at, declared_by, declared
+    name, version, definition, payload, created_at, next_fire_at, tz_version, declared_by, declared
 ) VALUES (
-    :name, :version, CAST(:definition AS jsonb), CAST(:payload AS json), :created_at, :next_fire_at,
+    :name, :version, CAST(:definition AS jsonb), CAST(:payload AS json), :created_at, :next_fire_at, :tz_version,
     :declared_by, CAST(:declared AS json)
 )
 ON CONFLICT DO NOTHING RETURNING name
 """
 _UPDATE = """
 UPDATE {schema}.schedules SET version = :version, definition = CAST(:definition AS jsonb),
-    payload = CAST(:payload AS json), next_fire_at = :next_fire_at, paused_at = :paused_at,
+    payload = CAST(:payload AS json), next_fire_at = :next_fire_at, tz_version = CASE
+        WHEN next_fire_at IS DISTINCT FROM :next_fire_at THEN :tz_version ELSE tz_version
+    END, paused_at = :paused_at,
     pause_reason = :pause_reason, waiting = :waiting, waiting_origin = :waiting_origin,
     waiting_cancels = :waiting_cancels, open_jobs = CAST(:open_jobs AS bigint[]), last_job = :last_job,
     declared_by = :declared_by, declared = CAST(:declared AS json)
@@ -59,6 +61,15 @@ ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
 _BEHIND = """
 SELECT {schedule} FROM {schema}.schedules AS s
 WHERE s.next_fire_at <= (SELECT {missed}) ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
+"""
+# Not what is due already: that has been a fire time when it came.
+_OUTDATED = """
+SELECT {schedule} FROM {schema}.schedules AS s
+WHERE s.tz_version < :tz_version AND s.next_fire_at > (SELECT {clock})
+ORDER BY s.next_fire_at, s.name LIMIT :limit FOR UPDATE SKIP LOCKED
+"""
+_STAMP = """
+UPDATE {schema}.schedules SET tz_version = :tz_version WHERE name = ANY (CAST(:names AS text[]))
 """
 # Counted from the transaction's start: what came due since then was not looked for yet, and what was due before is
 # decided by now, or locked by somebody who decides it.
@@ -84,7 +95,9 @@ ORDER BY s.waiting, s.name LIMIT :limit FOR UPDATE OF s SKIP LOCKED
 """
 _STATES = "SELECT job_id, state FROM {schema}.jobs WHERE job_id = ANY (CAST(:job_ids AS bigint[]))"
 _STAND = """
-UPDATE {schema}.schedules AS s SET next_fire_at = u.next_fire_at, waiting = u.waiting,
+UPDATE {schema}.schedules AS s SET next_fire_at = u.next_fire_at, tz_version = CASE
+        WHEN s.next_fire_at IS DISTINCT FROM u.next_fire_at THEN :tz_version ELSE s.tz_version
+    END, waiting = u.waiting,
     waiting_origin = u.waiting_origin, waiting_cancels = u.waiting_cancels,
     open_jobs = CAST(u.open_jobs AS bigint[]), last_job = u.last_job, paused_at = u.paused_at,
     pause_reason = u.pause_reason, version = u.version
@@ -171,6 +184,8 @@ class ScheduleStatements:
     note: Statement
     due: Statement
     behind: Statement
+    outdated: Statement
+    stamp: Statement
     next: Statement
     waiting: Statement
     states: Statement
@@ -196,6 +211,8 @@ _SQL = {
     "note": _NOTE,
     "due": _DUE,
     "behind": _BEHIND,
+    "outdated": _OUTDATED,
+    "stamp": _STAMP,
     "next": _NEXT,
     "waiting": _WAITING,
     "states": _STATES,

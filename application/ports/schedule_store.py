@@ -78,6 +78,10 @@ class FiringStore(Protocol):
         """Insert the jobs that waited for others to end."""
         ...
 
+    async def recompute(self, limit: int) -> int:
+        """Compute next fire times anew that come from older rules of time zones; return how many it looked at."""
+        ...
+
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
         """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""
         ...

@@ -10,6 +10,7 @@ CREATE TABLE {schema}.schedules (
     payload json NOT NULL,                            -- json, not jsonb: kept byte for byte, as its digest demands
     created_at timestamptz NOT NULL,
     next_fire_at timestamptz,
+    tz_version text COLLATE "C" NOT NULL,             -- the tz database whose rules next_fire_at comes from
     paused_at timestamptz,
     pause_reason text,
     waiting timestamptz,                              -- the fire time whose job waits for others to end

@@ -27,6 +27,8 @@ class Store:
     backfills: int = 0
     advanced: list[int] = field(factory=list)
     broken: bool = False
+    outdated: int = 0
+    recomputed: list[float] = field(factory=list)
 
     async def fire(self, limit: int) -> Fired:
         """Give the next answer."""
@@ -36,6 +38,12 @@ class Store:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    async def recompute(self, limit: int) -> int:
+        """Have schedules of older rules in so many rounds."""
+        self.recomputed.append(self.time.monotonic())
+        self.outdated = max(0, self.outdated - 1)
+        return self.outdated
 
     async def release(self, limit: int) -> Fired:
         """Nothing waits."""
@@ -124,6 +132,14 @@ async def test_a_backfill_goes_on_between_looks_at_the_clocks_firings(scene: Cal
     one = scene(answer(next_in=0.5), backfills=2)
     await one.time.advance(0)
     assert (one.store.asked, one.store.advanced) == ([0.0, 0.0, 0.0], [1, 2, 3])
+
+
+async def test_next_fire_times_of_older_rules_are_looked_for_each_minute(scene: Callable[..., Scene]) -> None:
+    """Batch after batch while there are some; a scheduler of an older version may go on writing them."""
+    one = scene()
+    one.store.outdated = 3
+    await one.time.advance(61)
+    assert one.store.recomputed == [0.0, 0.0, 0.0, 60.0]
 
 
 async def test_it_sleeps_exactly_until_the_next_fire_time(scene: Callable[..., Scene]) -> None:

@@ -1,0 +1,46 @@
+"""Next fire times that come from older rules of time zones are computed anew, before anybody acts on them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from ...domain import schedule_facts
+from ...domain.firing_jobs import newer_rules
+from ...domain.schedule import Schedule
+from ...domain.schedule_changes import rezoned
+from ...domain.vocabulary import ControlEventName
+from ...domain.zones import TZ_VERSION
+from . import schedule_rows as rows
+from .arrays import texts
+from .firing_plan import standings
+from .locking import clock
+from .query import Plan
+from .schedule_plan import note
+from .schedule_statements import schedule_statements
+
+
+def recomputed(schema: str, limit: int, moment: datetime | None) -> Plan[int]:
+    """Look at so many schedules; return how many there were."""
+    statements = schedule_statements(schema)
+    _, outdated = yield from rows.some_readable(
+        lambda most: statements.outdated(now=moment, tz_version=TZ_VERSION, limit=most), limit
+    )
+    if not outdated:
+        return 0
+    at = yield from clock(moment)
+    moved = list(_moved(outdated, at))
+    if moved:
+        yield statements.stand(**standings(moved))
+    for schedule in moved:
+        data = schedule_facts.describe_change(schedule, ControlEventName.SCHEDULE_EDITED)
+        origin = newer_rules(schedule)
+        yield note(schema, schedule.name, ControlEventName.SCHEDULE_EDITED, origin, at, data)
+    yield statements.stamp(names=texts([one.name for one in outdated]), tz_version=TZ_VERSION)
+    return len(outdated)
+
+
+def _moved(schedules: Sequence[Schedule], at: datetime) -> Iterator[Schedule]:
+    """Yield those whose next fire time is another one by the rules of now."""
+    for schedule in schedules:
+        change = rezoned(schedule, at)
+        if change.schedule != schedule:
+            yield change.schedule
