@@ -3,13 +3,18 @@
 import sys
 
 from ...domain.errors import InvalidInput
+from .exits import Failed
 from .terminal import is_terminal
 
 
-def agreed(question: str, rule: str) -> bool:
-    """Return the answer given on the terminal; raises InvalidInput with ``rule`` about --yes where there is none."""
+def ask(question: str, rule: str) -> None:
+    """Return when the answer given on the terminal is yes, and raise Failed for any other.
+
+    Where there is no terminal, raises InvalidInput with ``rule`` about --yes.
+    """
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         raise InvalidInput("--yes", rule)
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise Failed("nothing was changed: the answer was not yes")

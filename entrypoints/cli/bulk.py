@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from ...application.operating import check_operation
 from ...domain.errors import InvalidInput
 from ...domain.vocabulary import Verdict
-from .assent import agreed
+from .assent import ask
 from .exits import CONFLICT, NOT_FOUND, OK
 from .flags import Flags
 from .output import emit_many
@@ -40,12 +40,10 @@ class Assent:
     yes: Annotated[bool, Parameter(help="Do not ask.", negative=())] = False
 
     def given(self, question: str) -> bool:
-        """Return whether to go on: asked on a terminal, else it takes --yes; raises InvalidInput without."""
-        if self.dry_run:
-            return False
-        if self.yes:
-            return True
-        return agreed(question, "must be given for a bulk operation without a terminal (or --dry-run)")
+        """Return whether to go on, which a dry run does not; where there is no --yes, raises as ``ask`` does."""
+        if not (self.dry_run or self.yes):
+            ask(question, "must be given for a bulk operation without a terminal (or --dry-run)")
+        return not self.dry_run
 
 
 ASKING = Assent()

@@ -12,7 +12,7 @@ from ....domain.submission import check_origin
 from ....domain.values import check_name
 from ....domain.vocabulary import Verdict
 from ...records import firing_record
-from ..assent import agreed
+from ..assent import ask
 from ..exits import NOT_FOUND, OK
 from ..flags import PLAIN, Flags, Reason
 from ..output import emit_many, emit_one
@@ -68,8 +68,8 @@ async def delete(
     check_name("name", name)
     async with session(flags) as container:
         schedule = await container.scheduling().get(name)
-        if not (yes or agreed(f"delete schedule {name}?", "must be given to delete without a terminal")):
-            return
+        if not yes:
+            ask(f"delete schedule {name}?", "must be given to delete without a terminal")
         await container.scheduling().delete(name, trail, version=version)
     emit_one(flags.output, {"name": name, "verdict": Verdict.ACCEPTED.value})
     if schedule.declared is not None:

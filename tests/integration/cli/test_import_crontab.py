@@ -116,8 +116,9 @@ def test_without_a_terminal_it_takes_a_yes(fencepost: Commands, importing: Impor
 
 
 def test_on_a_terminal_somebody_is_asked(fencepost: Commands, file: Path) -> None:
-    """No is no, and yes is yes; the table tells the command and the words."""
-    _, screen = on_a_terminal(fencepost, "schedules", "import-crontab", str(file), typed="n\n")
+    """No is no and exit code 1, and yes is yes; the table tells the command and the words."""
+    code, screen = on_a_terminal(fencepost, "schedules", "import-crontab", str(file), typed="n\n")
+    assert (code, "nothing was changed" in screen) == (1, True)
     assert "At 02:30 on Monday to Friday, UTC: /opt/backup --all" in screen
     assert schedules(fencepost) == {}
     on_a_terminal(fencepost, "schedules", "import-crontab", str(file), typed="y\n")

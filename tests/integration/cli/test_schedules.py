@@ -305,10 +305,10 @@ def test_a_delete_needs_a_yes(fencepost: Commands, add: Add) -> None:
 
 @pytest.mark.parametrize(("typed", "left"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
 def test_a_delete_on_a_terminal_asks_first(fencepost: Commands, add: Add, typed: str, left: int) -> None:
-    """Only a yes goes on."""
+    """Only a yes goes on; anything else is exit code 1, and says that nothing was changed."""
     add("a")
     code, screen = on_a_terminal(fencepost, "schedules", "delete", "a", typed=typed)
-    assert code == 0
+    assert (code, "nothing was changed" in screen) == (left, left == 1)
     assert "delete schedule a? [y/N]" in screen
     assert len(fencepost.lines("schedules", "list")) == left
 

@@ -19,14 +19,17 @@ def test_a_terminal_gets_tables(fencepost: Commands, submit: Submit) -> None:
     assert '"job_id"' not in screen
 
 
-@pytest.mark.parametrize(("typed", "left"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
-def test_a_bulk_operation_asks_first(fencepost: Commands, submit: Submit, typed: str, left: int) -> None:
-    """The question tells how many jobs; only a yes goes on."""
+@pytest.mark.parametrize(("typed", "left", "exit_code"), [("y\n", 0, 0), ("n\n", 2, 1), ("\n", 2, 1)])
+def test_a_bulk_operation_asks_first(
+    fencepost: Commands, submit: Submit, typed: str, left: int, exit_code: int
+) -> None:
+    """The question tells how many jobs; only a yes goes on, and anything else is exit code 1."""
     submit("echo")
     submit("echo")
     code, screen = on_a_terminal(fencepost, "jobs", "cancel", "--state", "pending", typed=typed)
-    assert code == 0
+    assert code == exit_code
     assert "cancel 2 jobs? [y/N]" in screen
+    assert ("nothing was changed" in screen) is (left == 2)
     assert len(fencepost.lines("jobs", "list", "--state", "pending")) == left
 
 
