@@ -11,7 +11,7 @@ for _name, _path, _text in (
     ("pause", "operate:pause", "Stop firing: paused time is not missed time."),
     ("resume", "operate:resume", "Fire again, from now on."),
     ("trigger", "operate:trigger", "Fire now, beside the clock."),
-    ("delete", "operate:delete", "Remove a schedule; its ledger stays."),
+    ("delete", "operate:delete", "Remove schedules; their ledgers stay."),
     ("firings", "look:firings", "Show what was decided about each fire time, newest first."),
     ("backfill", "backfill:backfill", "Fire for each fire time of a range of the past."),
     ("backfills", "backfill:backfills", "List backfills and how far they are, newest first."),

@@ -1,13 +1,13 @@
 """`fencepost schedules pause`, `resume`, `trigger` and `delete`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ....domain.commands import Origin
 from ....domain.errors import InvalidInput, ScheduleNotFound
-from ....domain.schedule import Overlap
+from ....domain.schedule import Overlap, Schedule
 from ....domain.submission import check_origin
 from ....domain.values import check_name
 from ....domain.vocabulary import Verdict
@@ -27,12 +27,18 @@ Act = Callable[[str, Origin], Awaitable[Verdict]]
 
 
 async def pause(*names: str, reason: Reason = None, flags: Flags = PLAIN) -> int:
-    """Stop firing; what was due and is not decided yet is skipped."""
+    """Stop firing; what was due and is not decided yet is skipped.
+
+    Each name is answered by itself: those that are there are paused, and one that is not makes exit code 3.
+    """
     return await _each(names, lambda container: container.scheduling().pause, reason, flags)
 
 
 async def resume(*names: str, reason: Reason = None, flags: Flags = PLAIN) -> int:
-    """Fire again, from now on."""
+    """Fire again, from now on.
+
+    Each name is answered by itself: those that are there fire again, and one that is not makes exit code 3.
+    """
     return await _each(names, lambda container: container.scheduling().resume, reason, flags)
 
 
@@ -54,42 +60,77 @@ async def trigger(
 
 
 async def delete(
-    name: str,
-    /,
-    *,
-    version: Annotated[int | None, Parameter(help="Only if it still has this version.")] = None,
+    *names: str,
+    version: Annotated[
+        int | None, Parameter(help="Only if it, a single one, still has this version.")
+    ] = None,
     yes: Annotated[bool, Parameter(help="Do not ask.", negative=())] = False,
     reason: Reason = None,
     flags: Flags = PLAIN,
-) -> None:
-    """Remove a schedule; its ledger stays, and its jobs go on."""
-    trail = origin(reason)
-    check_origin(trail)
-    check_name("name", name)
+) -> int:
+    """Remove schedules; their ledgers stay, and their jobs go on.
+
+    Each name is answered by itself: those that are there are deleted, and one that is not makes exit code 3.
+    """
+    trail = _checked(names, reason)
+    if version is not None and len(names) > 1:
+        raise InvalidInput("version", "must not be given for several schedules: it is that of one")
     async with session(flags) as container:
-        schedule = await container.scheduling().get(name)
-        if not yes:
-            ask(f"delete schedule {name}?", "must be given to delete without a terminal")
-        await container.scheduling().delete(name, trail, version=version)
-    emit_one(flags.output, {"name": name, "verdict": Verdict.ACCEPTED.value})
-    if schedule.declared is not None:
-        say(
-            f"its code declares it: {schedule.declared.app} creates it again when it starts; a pause would last"
-        )
+        scheduling = container.scheduling()
+        there = [found for name in names if (found := await _found(name, container)) is not None]
+        if there and not yes:
+            ask(_question(there), "must be given to delete without a terminal")
+
+        async def act(name: str, trail: Origin) -> Verdict:
+            await scheduling.delete(name, trail, version=version)
+            return Verdict.ACCEPTED
+
+        code = _told({name: await _answer(name, act, trail) for name in names}, flags)
+    for one in there:
+        if one.declared is not None:
+            say(
+                f"{one.name}: {one.declared.app} creates it again when it starts, as its code says; a pause would last"
+            )
+    return code
+
+
+async def _found(name: str, container: "Container") -> Schedule | None:
+    try:
+        return await container.scheduling().get(name)
+    except ScheduleNotFound:
+        return None
+
+
+def _question(there: Sequence[Schedule]) -> str:
+    names = ", ".join(one.name for one in there)
+    return f"delete schedule {names}?" if len(there) == 1 else f"delete {len(there)} schedules: {names}?"
 
 
 async def _each(
     names: tuple[str, ...], act: Callable[["Container"], Act], reason: str | None, flags: Flags
 ) -> int:
     """Do the same to each schedule; the exit code tells of names that there are not."""
+    trail = _checked(names, reason)
+    async with session(flags) as container:
+        answers = {name: await _answer(name, act(container), trail) for name in names}
+    return _told(answers, flags)
+
+
+def _checked(names: tuple[str, ...], reason: str | None) -> Origin:
+    """Return who acts, once; raises InvalidInput for what is no name, before anything is done."""
     trail = origin(reason)
     check_origin(trail)
     if not names:
         raise InvalidInput("NAME", "must be given")
     for name in names:
         check_name("name", name)
-    async with session(flags) as container:
-        answers = {name: await _answer(name, act(container), trail) for name in names}
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise InvalidInput("name", f"must not be given twice: {min(repeated)}")
+    return trail
+
+
+def _told(answers: Mapping[str, Verdict], flags: Flags) -> int:
+    """Print what became of each name; the exit code tells of those that there are not."""
     emit_many(
         flags.output,
         ({"name": name, "verdict": verdict.value} for name, verdict in answers.items()),

@@ -303,6 +303,29 @@ def test_a_delete_needs_a_yes(fencepost: Commands, add: Add) -> None:
     assert fencepost.lines("schedules", "list") == []
 
 
+def test_several_schedules_are_deleted_each_by_itself(fencepost: Commands, add: Add) -> None:
+    """Each name is answered; one that is not there holds up no other, and makes exit code 3."""
+    for name in ("a", "b", "c"):
+        add(name)
+    done = fencepost.run("schedules", "delete", "a", "x", "b", "--yes")
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"name": "a", "verdict": "accepted"},
+        {"name": "x", "verdict": "gone"},
+        {"name": "b", "verdict": "accepted"},
+    ]
+    assert (done.returncode, done.stderr) == (3, "error: there is no schedule x\n")
+    assert [one["name"] for one in fencepost.lines("schedules", "list")] == ["c"]
+
+
+def test_the_question_before_a_delete_names_all_that_are_there(fencepost: Commands, add: Add) -> None:
+    """And no other; no is no for all of them."""
+    add("a")
+    add("b")
+    code, screen = on_a_terminal(fencepost, "schedules", "delete", "a", "x", "b", typed="n\n")
+    assert "delete 2 schedules: a, b? [y/N]" in screen
+    assert (code, len(fencepost.lines("schedules", "list"))) == (1, 2)
+
+
 @pytest.mark.parametrize(("typed", "left"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
 def test_a_delete_on_a_terminal_asks_first(fencepost: Commands, add: Add, typed: str, left: int) -> None:
     """Only a yes goes on; anything else is exit code 1, and says that nothing was changed."""
@@ -341,6 +364,9 @@ def test_what_is_not_there_is_exit_code_3(fencepost: Commands, command: list[str
         ["trigger", "two words"],
         ["trigger", "a", "--overlap", "maybe"],
         ["delete", "two words", "--yes"],
+        ["delete", "--yes"],
+        ["delete", "a", "b", "a", "--yes"],
+        ["delete", "a", "b", "--version", "1", "--yes"],
         ["firings", "two words"],
         ["firings", "a", "--before", "2030-01-01T00:00:00"],
         ["firings", "a", "--limit", "0"],
