@@ -70,7 +70,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = build()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        say(f"error: {' '.join(str(error).split())}")
+        from .misuse import told  # noqa: PLC0415 - as in build
+
+        say(f"error: {' '.join(told(error).split())}")
         return USAGE
     except BrokenPipeError:  # the reader has left; the interpreter must not try to tell it more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

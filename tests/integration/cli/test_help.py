@@ -136,3 +136,35 @@ def test_a_usage_error_is_one_line_and_exit_code_2(bare: Commands, arguments: li
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("jobs submit echo --priority x", "--priority: must be a whole number, not 'x'"),
+        ("jobs cancel 1 x", "JOB_IDS: must be a whole number, not 'x'"),
+        ("jobs list --output xml", "--output: must be one of table, json, ndjson, not 'xml'"),
+        ("jobs list --state ded", "must be one of pending, running, succeeded, dead, cancelled, not 'ded'"),
+        ("jobs list --state ded", 'Did you mean "dead"?'),
+        ("schedules delete a --yes=maybe", "--yes: must be true or false, not 'maybe'"),
+        ("schedules next", "--cron: must be given\n"),
+        ("schedules next --crom x", "Did you mean --cron instead of --crom?"),
+        ("jobs submit", "TYPE: must be given: fencepost jobs submit TYPE"),
+        ("jobs submit echo --delay", "--delay: must be followed by a value\n"),
+        ("jobs submit echo --delay --queue a", "--delay: must be followed by a value\n"),
+        ("jobs submit echo --delay -3s", "one that begins with - is written --delay=-3s"),
+        ("jobs submit echo --queue a --queue b", "--queue: must not be given twice"),
+        (
+            "jobs submit echo more",
+            "'more': must be left out: fencepost jobs submit takes no further argument",
+        ),
+        ("jobs list --stat dead", "Unknown option: --stat. Did you mean --state?"),
+    ],
+)
+def test_what_the_parser_refuses_names_the_option_and_the_rule(
+    bare: Commands, arguments: str, said: str
+) -> None:
+    """As what the domain refuses names the field, so that nobody has to guess what to write."""
+    done = bare.run(*arguments.split())
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert said in done.stderr
