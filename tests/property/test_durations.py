@@ -108,6 +108,35 @@ def test_what_is_no_duration_is_refused(value: Any) -> None:
         duration("delay", value)
 
 
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        ("5 minutes", ": write 5m"),
+        ("5min", ": write 5m"),
+        ("90 sec", ": write 90s"),
+        ("250 msecs", ": write 250ms"),
+        ("2 Weeks", ": write 2w"),
+        ("1h 30m", ": write 1h30m"),
+        ("30m1h", ": write 1h30m"),
+        ("30s30s", ": each unit once"),
+        ("1y", ": years and months differ in length, write days such as 365d or 30d"),
+        ("2 months", ": years and months differ in length, write days such as 365d or 30d"),
+        ("3 fortnights", ": the units are w, d, h, m, s, ms"),
+        ("5", ", with a unit: 5s or 5m"),
+        ("-3s", ", not negative: '-3s'"),
+        ("soon", ""),
+        ("", ""),
+    ],
+)
+def test_a_refusal_says_what_to_write_instead(value: str, advice: str) -> None:
+    """As far as it can be guessed; what it says to write is a duration."""
+    with pytest.raises(InvalidInput) as refused:
+        duration("delay", value)
+    assert refused.value.rule == f"must be a duration such as 30s, 5m or 1h30m{advice}"
+    if advice.startswith(": write"):
+        duration("delay", advice.removeprefix(": write "))
+
+
 @pytest.mark.parametrize("value", [0, 0.0, "0s", timedelta(0)], ids=repr)
 def test_nothing_is_a_duration(value: Any) -> None:
     """Whether it makes sense is the option's business: a delay of 0 does, a lease does not."""
