@@ -6,6 +6,7 @@ from attrs import frozen
 from cyclopts import Group, Parameter
 
 from ...domain.durations import duration
+from ...domain.errors import InvalidInput
 from ...domain.limits import MAX_ATTEMPTS_DEFAULT, PRIORITY_DEFAULT
 from ...domain.retry import Constant, Delays, Exponential, RetryPolicy
 from .inputs import clearable, json_text
@@ -59,8 +60,11 @@ UNTOLD = Template()
 
 def retry_policy(field: str, text: str) -> RetryPolicy:
     """Read ``30s``, ``1s,10s,1m`` or ``10s..15m``; raises InvalidInput."""
-    base, dots, cap = text.partition("..")
+    low, dots, high = text.partition("..")
     if dots:
-        return Exponential(duration(field, base), duration(field, cap))
+        base, cap = duration(field, low), duration(field, high)
+        if base > cap:
+            raise InvalidInput(field, f"must go from the shorter wait to the longer one: {high}..{low}")
+        return Exponential(base, cap)
     delays = [duration(field, delay) for delay in text.split(",")]
     return Constant(delays[0]) if len(delays) == 1 else Delays(delays)

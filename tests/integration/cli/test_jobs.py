@@ -82,6 +82,7 @@ def test_a_submit_key_gives_the_first_jobs_answer_and_refuses_another_request(fe
         (["echo", "--run-at", "2030-01-01T00:00:00"], "run_at"),
         (["echo", "--key", " "], "key"),
         (["echo", "--max-attempts", "0"], "max_attempts"),
+        (["echo", "--retry", "15m..10s"], "retry"),
         (["echo", "--timeout", "0s"], "timeout"),
         (["echo", "--reason", "x" * 2_001], "reason"),
     ],

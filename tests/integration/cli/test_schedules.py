@@ -128,6 +128,10 @@ def test_the_same_again_changes_nothing_and_another_one_is_a_conflict(fencepost:
         (["a", *YEARLY, "--queue", "two words"], "queue"),
         (["a", *YEARLY, "--retry", "soon"], "retry"),
         (["a", *YEARLY, "--retry", "10s..soon"], "retry"),
+        (
+            ["a", *YEARLY, "--retry", "15m..10s"],
+            "retry: must go from the shorter wait to the longer one: 10s..15m",
+        ),
         (["a", *YEARLY, "--retry", "0s"], "retry.delay"),
         (["a", *YEARLY, "--priority", "10"], "priority"),
     ],
