@@ -8,6 +8,7 @@ from ..domain import commands as c
 from ..domain.errors import InvalidInput, JobBusy, JobNotFound, WrongState
 from ..domain.limits import PAYLOAD_BYTES
 from ..domain.submission import check_origin
+from ..domain.transitions import rules_of
 from ..domain.values import check_moment, check_name, check_priority, decode, encode
 from ..domain.vocabulary import State, Verdict
 from .ports.job_reader import JobReader
@@ -48,9 +49,10 @@ class Operating:
             case Verdict.GONE:
                 raise JobNotFound(f"there is no job {job_id}")
             case Verdict.REFUSED:
-                if await self.lacks_choice(job_id, operation):
+                state = await self.state(job_id)
+                if lacks_choice(operation, state):
                     raise EffectKeyNotChosen(job_id)
-                raise WrongState(f"job {job_id} cannot be changed by {operation.name} in its present state")
+                raise WrongState(f"job {job_id}: {operation.name.value}: {not_allowed(operation, state)}")
             case Verdict.BUSY:
                 raise JobBusy(f"job {job_id} is locked by somebody else")
             case _:
@@ -70,12 +72,25 @@ class Operating:
                 verdicts[index] = verdict
         return verdicts
 
-    async def lacks_choice(self, job_id: int, operation: c.Operation) -> bool:
-        """Tell why a requeue was refused: the job has succeeded, and nobody chose between its effect keys."""
-        if not isinstance(operation, c.Requeue) or operation.fresh_effect_key is not None:
-            return False
+    async def state(self, job_id: int) -> State | None:
+        """Return the state that a job is in now, to tell why an operation was refused."""
         job = await self.reader.get(job_id)
-        return job is not None and job.state is State.SUCCEEDED
+        return None if job is None else job.state
+
+
+def lacks_choice(operation: c.Operation, state: State | None) -> bool:
+    """Tell whether a requeue was refused because nobody chose between the effect keys of a job that has succeeded."""
+    return (
+        isinstance(operation, c.Requeue) and operation.fresh_effect_key is None and state is State.SUCCEEDED
+    )
+
+
+def not_allowed(operation: c.Operation, state: State | None) -> str:
+    """Return in which state a job is, and in which ones the operation would have been accepted."""
+    sources = {rule.source for rule in rules_of([operation.name]) if rule.event is not None}
+    allowed = [one.value for one in State if one in sources]
+    now = "gone" if state is None else state.value
+    return f"it is {now}, and must be {' or '.join(allowed)}"
 
 
 def check_operation(operation: c.Operation) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from attrs import frozen
 from cyclopts import Parameter
 
-from ...application.operating import check_operation
+from ...application.operating import check_operation, lacks_choice, not_allowed
 from ...domain.errors import InvalidInput
-from ...domain.vocabulary import Verdict
+from ...domain.vocabulary import State, Verdict
 from .assent import ask
 from .exits import CONFLICT, NOT_FOUND, OK
 from .flags import Flags
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 BATCH = 500
 _EXPLAINED = {
     Verdict.GONE: "there is no such job",
-    Verdict.REFUSED: "its present state does not allow this",
     Verdict.BUSY: "it is locked by somebody else; try again",
 }
 
@@ -107,12 +106,16 @@ async def _applied(
     records = ({"job_id": job_id, "verdict": verdict.value} for job_id, verdict in answers)
     emit_many(flags.output, records, ("job_id", "verdict"))
     for job_id, verdict in answers:
-        if verdict in _EXPLAINED:
-            why = _EXPLAINED[verdict]
-            if verdict is Verdict.REFUSED and await container.operating().lacks_choice(job_id, operation):
-                why = UNCHOSEN
+        why = _EXPLAINED.get(verdict)
+        if verdict is Verdict.REFUSED:
+            why = _refused(operation, await container.operating().state(job_id))
+        if why is not None:
             say(f"error: job {job_id}: {operation.name.value}: {why}")
     return _worst(verdicts)
+
+
+def _refused(operation: "Operation", state: State | None) -> str:
+    return UNCHOSEN if lacks_choice(operation, state) else not_allowed(operation, state)
 
 
 def _jobs(number: int) -> str:

@@ -112,7 +112,7 @@ def test_jobs_are_listed_by_what_they_are(fencepost: Commands, submit: Submit) -
 def test_operations_answer_each_job_and_tell_the_worst_by_exit_code(
     fencepost: Commands, submit: Submit
 ) -> None:
-    """Accepted and repeated is 0, no such job is 3, wrong state is 4; every refusal has its line on stderr."""
+    """Accepted and repeated is 0, no such job is 3, wrong state is 4; each refusal says why in a line on stderr."""
     job = str(submit("echo"))
     [accepted] = fencepost.lines("jobs", "cancel", job, "--reason", "not needed")
     assert accepted == {"job_id": int(job), "verdict": "accepted"}
@@ -122,7 +122,7 @@ def test_operations_answer_each_job_and_tell_the_worst_by_exit_code(
     assert (missing.returncode, missing.stdout.count("\n"), missing.stderr.count("\n")) == (3, 2, 1)
     wrong = fencepost.run("jobs", "edit", job, "999999", "--priority", "1")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (4, 2)
-    assert f"job {job}" in wrong.stderr
+    assert f"error: job {job}: edit: it is cancelled, and must be pending\n" in wrong.stderr
 
 
 def test_a_locked_job_is_a_conflict_that_says_so(

@@ -8,7 +8,7 @@ from support.programs import reached, working
 
 
 async def test_a_requeue_of_a_success_says_what_to_choose(app: Fencepost, emptied: str) -> None:
-    """Without a choice of effect key the error names the argument; with one the job is put back."""
+    """Without a choice of effect key the error names the argument; with one the job is put back, and is pending."""
 
     @app.job
     async def work(ctx: Context) -> None: ...
@@ -20,5 +20,7 @@ async def test_a_requeue_of_a_success_says_what_to_choose(app: Fencepost, emptie
     with pytest.raises(WrongState, match="fresh_effect_key must be chosen"):
         await app.operate(job, Requeue(origin=origin))
     await app.operate(job, Requeue(origin=origin, fresh_effect_key=False))
-    with pytest.raises(WrongState, match="in its present state"):
+    with pytest.raises(
+        WrongState, match="requeue: it is pending, and must be succeeded or dead or cancelled"
+    ):
         await app.operate(job, Requeue(origin=origin))
