@@ -115,6 +115,13 @@ def differences(schedule: Schedule, code: Declaration) -> tuple[Difference, ...]
     )
 
 
+def defined_otherwise(schedule: Schedule, definition: Definition) -> str:
+    """Return that a schedule is there which is not what somebody wants to create, and the fields that differ."""
+    found = differences(schedule, declaration("", definition))
+    fields = ", ".join(one.field for one in found)
+    return f"schedule {schedule.name} is there, and is defined otherwise ({fields}): edit it"
+
+
 def newly_declared(name: str, app: str, definition: Definition, now: datetime) -> Schedule:
     """Return the schedule that a declaration creates; raises InvalidInput as ``created`` does."""
     return evolve(created(name, definition, now), declared=declaration(app, definition))

@@ -65,7 +65,7 @@ class MemoryScheduleStore:
                 schedule = changes.created(name, definition, now)
                 return self._write(Name.SCHEDULE_CREATED, schedule, origin, now)
             if not changes.is_defined_by(there, definition):
-                raise ScheduleExists(f"schedule {name} is there, and is defined otherwise: edit it")
+                raise ScheduleExists(declaring.defined_otherwise(there, definition))
             return there
 
     async def edit(

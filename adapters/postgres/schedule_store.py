@@ -101,7 +101,7 @@ class PostgresScheduleStore:
             name, lambda at: changes.created(name, definition, at), origin
         )
         if not (is_new or changes.is_defined_by(schedule, definition)):
-            raise ScheduleExists(f"schedule {name} is there, and is defined otherwise: edit it")
+            raise ScheduleExists(declaring.defined_otherwise(schedule, definition))
         return schedule
 
     def _there(

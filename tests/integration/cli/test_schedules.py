@@ -96,11 +96,12 @@ def test_who_catches_up_with_all_lets_jobs_overlap(add: Add) -> None:
 
 
 def test_the_same_again_changes_nothing_and_another_one_is_a_conflict(fencepost: Commands, add: Add) -> None:
-    """Exit code 4, one line, nothing on stdout."""
+    """Exit code 4, one line that tells the fields which differ, nothing on stdout."""
     assert add("a") == add("a")
-    other = fencepost.run("schedules", "add", "a", *NIGHTLY)
-    assert (other.returncode, other.stdout, other.stderr.count("\n")) == (4, "", 1)
-    assert "is defined otherwise" in other.stderr
+    other = fencepost.run("schedules", "add", "a", *NIGHTLY, "--priority", "1", "--payload", '{"n": 1}')
+    assert (other.returncode, other.stdout) == (4, "")
+    fields = "cron, priority, payload"
+    assert other.stderr == f"error: schedule a is there, and is defined otherwise ({fields}): edit it\n"
 
 
 @pytest.mark.parametrize(

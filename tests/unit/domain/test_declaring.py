@@ -10,6 +10,7 @@ from fencepost.domain.declaring import (
     Action,
     Difference,
     declaration,
+    defined_otherwise,
     drift,
     judged,
     newly_declared,
@@ -174,3 +175,11 @@ def test_a_declaration_is_text_that_the_order_of_nothing_changes() -> None:
     """Compared as it is, by whatever process."""
     assert isinstance(declaration(APP, said()), Declaration)
     assert declaration(APP, said()).text.startswith('{"catchup_window_us":null,"cron":"*/5 * * * *",')
+
+
+def test_a_schedule_that_is_defined_otherwise_is_told_by_the_fields_that_differ() -> None:
+    """A start that is left open is any start; one that is said counts."""
+    there = created(NAME, definition(priority=5), MIDNIGHT)
+    told = defined_otherwise(there, said("0 * * * *", priority=1))
+    assert told == f"schedule {NAME} is there, and is defined otherwise (cron, priority): edit it"
+    assert "(starts_at)" in defined_otherwise(there, definition(priority=5, starts_at=MIDNIGHT + MINUTE))
