@@ -227,6 +227,9 @@ def decode(field: str, text: str | bytes, depth: int = 1) -> Any:
     """
     try:
         value = json.loads(text, object_pairs_hook=_unique(field), parse_constant=_no_constant(field))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InvalidInput(field, f"must be JSON; at {place}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(field, "must be JSON") from error
     if not (_plain(value, depth) and _unescaped(text)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...domain.durations import duration
 from ...domain.errors import InvalidInput
-from ...domain.values import check_moment
+from ...domain.values import check_moment, decode
 from ...domain.vocabulary import ControlEventName, EventName
 from ..api.moments import moment as rfc3339
 
@@ -58,12 +58,27 @@ def event_names(field: str, given: Sequence[str] | None) -> frozenset[str] | Non
 
 
 def json_text(field: str, given: str) -> str:
-    """Return JSON text given as it is, as ``@file``, or as ``-`` for stdin; raises InvalidInput."""
-    try:
-        if given == "-":
-            return sys.stdin.read()
-        if given.startswith("@"):
-            return Path(given[1:]).read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise InvalidInput(field, f"cannot be read: {error}") from error
+    """Return JSON text given as it is, as ``@file``, or as ``-`` for stdin.
+
+    Raises InvalidInput for what cannot be read, and for what is no JSON with the name of its file.
+    """
+    if given == "-":
+        return _json_of(field, "stdin", sys.stdin.read)
+    if given.startswith("@"):
+        return _json_of(field, given[1:], lambda: Path(given[1:]).read_text(encoding="utf-8"))
     return given
+
+
+def _json_of(field: str, source: str, read: Callable[[], str]) -> str:
+    try:
+        text = read()
+        decode(field, text)
+    except FileNotFoundError as error:
+        raise InvalidInput(field, f"file {source!r} not found") from error
+    except OSError as error:
+        raise InvalidInput(field, f"file {source!r} cannot be read: {error.strerror}") from error
+    except UnicodeError as error:
+        raise InvalidInput(field, f"{source} must be UTF-8") from error
+    except InvalidInput as error:
+        raise InvalidInput(error.field, f"{error.rule} (in {source})") from error
+    return text

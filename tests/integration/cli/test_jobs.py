@@ -93,7 +93,26 @@ def test_bad_input_is_one_line_naming_field_and_rule(
     """What the domain refuses is a usage error, said before any connection is made."""
     done = bare.run("jobs", "submit", *arguments, "--database-url", "postgresql://127.0.0.1:1/jobs")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert done.stderr.startswith(f"error: {field}: must ") or "cannot be read" in done.stderr
+    assert done.stderr.startswith(f"error: {field}: must ") or "not found" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ('{"a": 1,\n "b"}', "must be JSON; at line 2, column 5: Expecting ':' delimiter"),
+        ("@bad.json", "must be JSON; at line 3, column 1: Expecting value (in bad.json)"),
+        ("-", "must be JSON; at line 1, column 1: Expecting value (in stdin)"),
+        ("@missing.json", "file 'missing.json' not found"),
+        ("@.", "file '.' cannot be read: Is a directory"),
+        ("@latin.json", "latin.json must be UTF-8"),
+    ],
+)
+def test_a_payload_that_is_no_json_is_told_where_it_is_wrong(bare: Commands, payload: str, said: str) -> None:
+    """The line and column, and the file that it comes from; a file that is not there is said to be not there."""
+    (bare.folder / "bad.json").write_text('{"a":\n\n}')
+    (bare.folder / "latin.json").write_bytes(b'{"a": "\xe9"}')
+    done = bare.run("jobs", "submit", "echo", "--payload", payload, stdin="none")
+    assert (done.returncode, done.stderr) == (2, f"error: payload: {said}\n")
 
 
 def test_jobs_are_listed_by_what_they_are(fencepost: Commands, submit: Submit) -> None:
