@@ -10,6 +10,7 @@ from ...domain.schedule import Definition, Schedule
 from ..scheduling import PAGE_MOST, Scheduling
 from .definitions import Terms, source_of, taken_over, wanted
 from .found import Crontab, Entry, Refusal, Refused
+from .naming import mark
 
 Kind = Literal["create", "change", "keep"]
 
@@ -35,7 +36,7 @@ class Clash:
 
 @frozen(kw_only=True)
 class Plan:
-    """All there is to do. ``vanished`` are schedules of the same crontab that no entry stands for any more."""
+    """All there is to do. ``vanished`` are schedules of the same crontab whose names no entry has any more."""
 
     steps: Sequence[Step]
     refusals: Sequence[Refusal]
@@ -45,6 +46,11 @@ class Plan:
     def of(self, kind: Kind) -> list[Step]:
         """Return the steps of one kind."""
         return [step for step in self.steps if step.kind == kind]
+
+    def renamed(self, schedule: Schedule) -> str | None:
+        """Return the name that the line of a vanished schedule has now, which another prefix gives it, if any."""
+        entries = [step.entry for step in self.steps] + [clash.entry for clash in self.clashes]
+        return {mark(entry.name): entry.name for entry in entries}.get(mark(schedule.name))
 
 
 @frozen

@@ -8,6 +8,7 @@ from ...domain.errors import InvalidInput
 
 PREFIX_PATTERN = r"[A-Za-z0-9._:/-]{0,64}"
 _LONGEST_WORD = 40
+_MARK = re.compile(r"-[0-9a-f]{8}(-[0-9]+)?\Z")
 _WORD = re.compile(r"[^\s;&|<>()'\"`$=]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _TELL_NOTHING = frozenset(
@@ -33,6 +34,12 @@ class Names:
         name = f"{self._prefix}{_telling(command)}-{sha256(what.encode()).hexdigest()[:8]}"
         self._given[name] += 1
         return name if self._given[name] == 1 else f"{name}-{self._given[name]}"
+
+
+def mark(name: str) -> str:
+    """Return what a given name says of its command whatever the prefix: the digest, and the number behind it."""
+    found = _MARK.search(name)
+    return name if found is None else found.group()
 
 
 def _telling(command: str) -> str:

@@ -24,7 +24,7 @@ from ..flags import PLAIN, Flags, Reason
 from ..output import emit_many
 from ..session import origin, session, user_name
 from ..terminal import say
-from .crontab_records import COLUMNS, WHAT, records, summary
+from .crontab_records import COLUMNS, WHAT, records, renames, summary
 
 STDIN = "-"
 UTC_NAME = "UTC"
@@ -59,7 +59,11 @@ async def import_crontab(  # noqa: PLR0913 - an argument for each flag
         bool, Parameter(help="Have the schedules of another crontab where names are the same.", negative=())
     ] = False,
     prune: Annotated[
-        bool, Parameter(help="Delete schedules of this crontab whose lines have vanished.", negative=())
+        bool,
+        Parameter(
+            help="Delete schedules of this crontab whose lines have vanished or have other names now.",
+            negative=(),
+        ),
     ] = False,
     dry_run: Annotated[bool, Parameter(help="Only show what was understood.", negative=())] = False,
     yes: Annotated[bool, Parameter(help="Do not ask.", negative=())] = False,
@@ -138,7 +142,12 @@ def _show(crontab: Crontab, found: Plan, flags: Flags) -> None:
     for note in crontab.notes:
         say(f"line {note.line}: {note.text}")
     say(f"{crontab.format} crontab: {summary(found)}")
-    if found.vanished:
+    renamed = renames(found)
+    if renamed:
+        say(
+            "schedules of another --prefix fire beside the new ones: delete them with --prune, or keep to that one"
+        )
+    if len(found.vanished) > renamed:
         say("vanished lines keep firing until they are deleted: --prune, or `fencepost schedules delete`")
 
 

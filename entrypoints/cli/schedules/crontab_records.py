@@ -29,18 +29,26 @@ def records(plan: Plan, now: datetime) -> list[Record]:
         *map(_refusal, plan.refusals),
         *map(_clash, plan.clashes),
     ]
-    return [*sorted(found, key=lambda record: int(record["line"])), *map(_vanished, plan.vanished)]
+    vanished = (_vanished(schedule, plan.renamed(schedule)) for schedule in plan.vanished)
+    return [*sorted(found, key=lambda record: int(record["line"])), *vanished]
 
 
 def summary(plan: Plan) -> str:
     """Return all there is to do in one line."""
     counts = [(len(plan.of(kind)), words) for kind, words in COUNTED]
+    renamed = renames(plan)
     counts += [
         (len(plan.clashes), "in the way"),
         (len(plan.refusals), "refused"),
-        (len(plan.vanished), "vanished"),
+        (renamed, "renamed"),
+        (len(plan.vanished) - renamed, "vanished"),
     ]
     return ", ".join(f"{count} {words}" for count, words in counts if count) or "nothing to do"
+
+
+def renames(plan: Plan) -> int:
+    """Return how many of the vanished have a line still, under another name."""
+    return sum(plan.renamed(schedule) is not None for schedule in plan.vanished)
 
 
 def _step(step: Step, now: datetime) -> Record:
@@ -105,11 +113,12 @@ def _clash(clash: Clash) -> Record:
     }
 
 
-def _vanished(schedule: Schedule) -> Record:
+def _vanished(schedule: Schedule, now: str | None) -> Record:
     return {
         "line": None,
-        "step": "vanished",
+        "step": "vanished" if now is None else "renamed",
         "name": schedule.name,
+        "renamed_to": now,
         "cron": schedule.definition.timing.cron,
         "tz": schedule.definition.timing.tz,
         "payload": _payload(schedule.definition),
@@ -125,6 +134,10 @@ def _told(record: Mapping[str, Any]) -> str:
             return "; ".join(record["changes"])
         case "vanished":
             return f"{record['payload'].get('command')}: no line stands for it any more"
+        case "renamed":
+            return (
+                f"{record['payload'].get('command')}: its line is {record['renamed_to']} now, and both fire"
+            )
         case _:
             return f"{record['words']}: {record['payload'].get('command')}"
 

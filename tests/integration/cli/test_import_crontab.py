@@ -156,6 +156,25 @@ def test_nothing_is_pruned_while_a_line_is_refused(
     assert "--prune: must wait" in done.stderr
 
 
+def test_with_another_prefix_the_schedules_of_before_are_renamed_and_not_vanished(
+    fencepost: Commands, importing: Import, file: Path
+) -> None:
+    """Their lines are there still: what fires twice is said, and pruned when asked; a line that goes vanishes."""
+    file.write_text("0 1 * * * /opt/backup\n0 2 * * * /opt/clean\n")
+    importing("--yes")
+    [before, *_] = [one["name"] for one in schedules(fencepost).values()]
+    file.write_text("0 1 * * * /opt/backup\n")
+    done = importing("--yes", "--prefix", "ops/")
+    assert steps(done) == [(1, "create"), (None, "renamed"), (None, "vanished")]
+    created, renamed, _ = map(json.loads, done.stdout.splitlines())
+    assert (renamed["name"], renamed["renamed_to"]) == (before, created["name"])
+    assert "1 to create, 1 renamed, 1 vanished" in done.stderr
+    assert "of another --prefix fire beside the new ones: delete them with --prune" in done.stderr
+    again = importing("--yes", "--prefix", "ops/", "--prune")
+    assert steps(again) == [(1, "keep"), (None, "renamed"), (None, "vanished")]
+    assert [one["name"] for one in schedules(fencepost).values()] == [created["name"]]
+
+
 def test_two_crontabs_under_one_prefix_do_not_mix(fencepost: Commands, importing: Import, file: Path) -> None:
     """The second is told whose the names are, and changes nothing; told to, it takes them over."""
     importing("--yes", "--prefix", "ops/")
