@@ -30,7 +30,7 @@ def many(
 ) -> Iterator[str]:
     """Yield the lines of a table; ``notes`` are a last column of free text, headed by ``note``."""
     width = _width()
-    cells = [[_moment(cell) for cell in row] for row in rows]
+    cells = [[moment(cell) for cell in row] for row in rows]
     sizes, room = _fitted(columns, cells, width)
     texts = notes or [""] * len(cells)
     beside = room if room >= min(NOTE_LEAST, max(map(cell_len, [note or "", *texts]))) else None
@@ -46,7 +46,7 @@ def one(fields: Mapping[str, str]) -> Iterator[str]:
     size = max(map(cell_len, fields), default=0)
     room = max(_width() - size - len(GAP), NOTE_LEAST)
     for name, value in fields.items():
-        for number, piece in enumerate(_pieces(_moment(value), room)):
+        for number, piece in enumerate(_pieces(moment(value), room)):
             yield f"{set_cell_size('' if number else name, size)}{GAP}{piece}".rstrip()
 
 
@@ -95,7 +95,8 @@ def _pieces(text: str, size: int) -> list[str]:
     return [piece for line in text.split("\n") for piece in chop_cells(printable(line), size) or [""]]
 
 
-def _moment(text: str) -> str:
+def moment(text: str) -> str:
+    """Return a moment as every table shows it, in seconds and UTC; any other text as it is."""
     found = _MOMENT.fullmatch(text)
     return f"{found[1]}Z" if found else text
 

@@ -17,6 +17,7 @@ from ..exits import CONFLICT, FAILED, OK
 from ..flags import PLAIN, Flags
 from ..output import Note, emit_many
 from ..session import origin, session_where
+from ..tables import moment
 from ..terminal import say
 from .views import difference, difference_record
 
@@ -100,9 +101,8 @@ def _whose(record: Mapping[str, Any]) -> str:
     if record["declared_by"] is None:
         return "not declared by code so far"
     if "edited_by" in record:
-        return (
-            f"declared by {record['declared_by']}, edited by {record['edited_by']} at {record['edited_at']}"
-        )
+        edited = f"edited by {record['edited_by']} at {moment(record['edited_at'])}"
+        return f"declared by {record['declared_by']}, {edited}"
     return f"declared by {record['declared_by']}"
 
 

@@ -10,6 +10,9 @@ from ....domain.schedule import Schedule
 from ....domain.zones import zone
 from ...records import Record, local_time, schedule_record
 from ..output import Note, json_text
+from ..tables import moment
+
+UTC_NAME = "UTC"
 
 SHOWN = (
     *("name", "state", "paused_at", "pause_reason", "words", "next_fire_times", "next_fire_at"),
@@ -53,21 +56,22 @@ def for_people(record: Record) -> Record:
 
 
 def _on_the_wall(times: Iterable[str], tz: str) -> Iterator[str]:
-    """Yield moments as the clock of a zone shows them, with its offset."""
+    """Yield moments, and beside them what the clock of a zone other than UTC shows, with its offset."""
     place = zone("tz", tz)
     for time in times:
-        yield local_time(datetime.fromisoformat(time), place) or time
+        there = None if tz == UTC_NAME else local_time(datetime.fromisoformat(time), place)
+        yield moment(time) if there is None else f"{moment(time)}  {there}"
 
 
 def decision(firing: Mapping[str, Any]) -> str:
     """Return a row of the ledger as one line."""
-    until = f" to {firing['until']} ({firing['count']})" if firing["until"] else ""
+    until = f" to {moment(firing['until'])} ({firing['count']})" if firing["until"] else ""
     job = f", job {firing['job_id']}" if firing["job_id"] else ""
-    return f"{firing['fire_at']}{until} {firing['outcome']}: {firing['reason']}{job}"
+    return f"{moment(firing['fire_at'])}{until} {firing['outcome']}: {firing['reason']}{job}"
 
 
 def _shown(value: object) -> str:
-    return value if isinstance(value, str) else json_text(value)
+    return moment(value) if isinstance(value, str) else json_text(value)
 
 
 def _absent(value: object) -> bool:

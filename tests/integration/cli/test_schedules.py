@@ -1,6 +1,7 @@
 """`fencepost schedules`: what people define, change, look at and trigger."""
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -392,15 +393,28 @@ def test_a_database_out_of_reach_is_exit_code_5(bare: Commands) -> None:
 
 
 def test_a_terminal_is_told_a_schedule_in_words(fencepost: Commands, add: Add) -> None:
-    """Line by line; the next fire times, by the zone's clock, and the last decisions have lines of their own."""
+    """Line by line; the next fire times, also by the zone's clock, and the last decisions have lines of their own."""
     add("a", "--tz", "Europe/Oslo")
     fired = fencepost.json("schedules", "trigger", "a")
     lines = fencepost.run("schedules", "show", "a", "--output", "table").stdout.splitlines()
     shown = {line.split()[0]: line.partition("  ")[2].strip() for line in lines if not line.startswith(" ")}
     assert shown["words"] == "At 00:00 on the 1st of January, Europe/Oslo"
-    assert shown["last_firings"] == f"{fired['fire_at']} fired: asked, job {fired['job_id']}"
-    assert len([line for line in lines if "-01-01T00:00:00+01:00" in line]) == 5
+    assert shown["last_firings"] == f"{fired['fire_at'][:19]}Z fired: asked, job {fired['job_id']}"
+    assert (
+        len([line for line in lines if "-12-31T23:00:00Z  20" in line and "-01-01T00:00:00+01:00" in line])
+        == 5
+    )
     assert "pause_reason" not in shown
+
+
+def test_a_table_shows_every_moment_in_one_form(fencepost: Commands, add: Add) -> None:
+    """In seconds and UTC, wherever it stands."""
+    add("a", "--start", "2030-01-01T00:00:00+01:00", "--end", "2090-01-01T00:00:00Z")
+    fencepost.json("schedules", "trigger", "a")
+    table = fencepost.run("schedules", "show", "a", "--output", "table").stdout
+    found = re.findall(r"\d{4}-\d\d-\d\dT\S*", table)
+    assert len(found) >= 9
+    assert [one for one in found if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", one)] == []
 
 
 def test_a_schedule_added_on_the_command_line_fires(fencepost: Commands) -> None:
