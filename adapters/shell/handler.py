@@ -2,10 +2,11 @@
 
 from asyncio import CancelledError
 from collections.abc import Mapping
+from errno import E2BIG
 from typing import Any
 
 from ...application.context import Context
-from ...application.handlers import Failed, Handler, Stopped
+from ...application.handlers import Discard, Failed, Handler, Stopped
 from ...application.shell import SHELL_RUN, ShellCommand, shell_command
 from .guarded import Guarded
 from .surroundings import check_user, directory, environment
@@ -38,6 +39,10 @@ async def run(ctx: Context, command: ShellCommand) -> dict[str, Any]:
             code = await guarded.ended()
     except CancelledError as error:
         raise Stopped(_last_words(guarded)) from error
+    except OSError as error:
+        if error.errno != E2BIG:
+            raise
+        raise Discard(_too_large(command, variables)) from error
     if code != 0:
         raise Failed(EXIT_CODE, f"exit code {code}", _last_words(guarded))
     return _result(guarded, code)
@@ -51,6 +56,18 @@ def _result(guarded: Guarded, code: int) -> dict[str, Any]:
         "stdout_bytes": guarded.stdout.bytes,
         "stderr_bytes": guarded.stderr.bytes,
     }
+
+
+def _too_large(command: ShellCommand, variables: Mapping[str, str]) -> str:
+    """Say what the system does not take, which no other attempt would change."""
+    sizes = {name: len(f"{name}={text}".encode()) for name, text in variables.items()}
+    sizes["the command line"] = len(command.command.encode())
+    largest = max(sizes, key=sizes.__getitem__)
+    return (
+        "the system does not start a program with so large a command line and environment: "
+        f"{sum(sizes.values())} bytes in all, most of them in {largest} ({sizes[largest]} bytes; Linux takes "
+        "less than 128 KiB of each, and a quarter of the stack's limit in all)"
+    )
 
 
 def _arguments(payload: Mapping[str, Any]) -> Mapping[str, Any]:

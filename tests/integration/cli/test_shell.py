@@ -131,6 +131,24 @@ def test_a_command_of_another_user_is_dead_at_once(run: Run) -> None:
     assert "is to run as somebody-else" in job["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("command", "members", "where"),
+    [
+        ("true " + "\U0001f600" * 32_763, {}, "the command line"),
+        ("true", {"environment": {"A": "b", "BIG": "\U0001f600" * 32_768}}, "BIG"),
+    ],
+    ids=["command", "variable"],
+)
+def test_what_the_system_does_not_start_is_dead_at_once_and_says_how_large_it_is(
+    run: Run, command: str, members: dict[str, Any], where: str
+) -> None:
+    """Another attempt would end alike."""
+    job = run(command, attempts=5, **members)
+    assert (job["state"], job["attempt"], job["error"]["type"]) == ("dead", 1, "discarded")
+    assert f"most of them in {where} (131" in job["error"]["message"]
+    assert "Errno" not in str(job["error"])
+
+
 def test_the_workers_own_user_may_be_named(run: Run) -> None:
     """It changes nothing."""
     assert run("id -un", user=getpass.getuser())["result"]["stdout"] == f"{getpass.getuser()}\n"
