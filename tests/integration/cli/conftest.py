@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -124,5 +125,15 @@ def submit(fencepost: Commands) -> Callable[..., int]:
     def run(type: str, *arguments: str) -> int:
         job_id: int = fencepost.json("jobs", "submit", type, *arguments)["job_id"]
         return job_id
+
+    return run
+
+
+@pytest.fixture
+def add(fencepost: Commands) -> Callable[..., dict[str, Any]]:
+    """Adds a schedule that does not fire during the test."""
+
+    def run(name: str, *arguments: str) -> dict[str, Any]:
+        return fencepost.json("schedules", "add", name, "--cron", "@yearly", "--type", "report", *arguments)
 
     return run
