@@ -14,7 +14,7 @@ from ..domain.scheduling import check_definition
 from ..domain.submission import check_origin
 from ..domain.values import check_integer, check_moment, check_name, check_text
 from ..domain.vocabulary import Verdict
-from .ports.schedule_store import FiringStore, ScheduleReader, ScheduleStore
+from .ports.schedule_store import Created, FiringStore, ScheduleReader, ScheduleStore
 
 PAGE_MOST = 1_000
 VERSION_MOST = 2**31 - 1
@@ -28,7 +28,7 @@ class Scheduling:
     _firings: FiringStore
     _reader: ScheduleReader
 
-    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Created:
         """Create a schedule, from now on unless it says when; the one that is there if it is defined alike.
 
         Raises ScheduleExists for one that is defined otherwise.
@@ -73,10 +73,7 @@ class Scheduling:
     async def declare(
         self, name: str, definition: Definition, origin: Origin, *, app: str, force: bool = False
     ) -> Declared:
-        """Let an app's code say what a schedule is, see ``domain.declaring``; whether it is paused stays as it is.
-
-        Raises ScheduleNotFound when somebody deletes it meanwhile.
-        """
+        """Let an app's code say what a schedule is, see ``domain.declaring``; whether it is paused stays as it is."""
         _check(name, origin)
         check_text("app", app)
         return await self._store.declare(name, check_definition(definition), origin, app=app, force=force)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from attrs import evolve
 
+from ...application.ports.schedule_store import Created
 from ...domain import declaring, schedule_facts
 from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
@@ -57,16 +58,16 @@ class MemoryScheduleStore:
         page, rest = rows[:limit], rows[limit:]
         return page + [row for row in rest if page and row.fire_at == page[-1].fire_at]
 
-    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Created:
         """Create a schedule; raises InvalidInput, ScheduleExists."""
         with self._database.transaction() as now:
             there = self._database.schedules.get(name)
             if there is None:
                 schedule = changes.created(name, definition, now)
-                return self._write(Name.SCHEDULE_CREATED, schedule, origin, now)
+                return Created(self._write(Name.SCHEDULE_CREATED, schedule, origin, now), is_new=True)
             if not changes.is_defined_by(there, definition):
                 raise ScheduleExists(declaring.defined_otherwise(there, definition))
-            return there
+            return Created(there, is_new=False)
 
     async def edit(
         self, name: str, definition: Definition, origin: Origin, *, version: int | None = None

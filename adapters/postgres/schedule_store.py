@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from ...application.ports.schedule_store import Created
 from ...domain import declaring, schedule_facts
 from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.declaring import Declared
-from ...domain.errors import ScheduleExists
+from ...domain.errors import ScheduleExists, Unavailable
 from ...domain.facts import instant
 from ...domain.firing import Firing, Outcome, Reason
 from ...domain.schedule import Definition, Schedule
@@ -27,6 +28,8 @@ from .schedule_statements import schedule_statements
 from .schedule_waking import wake_schedulers
 
 T = TypeVar("T")
+ROUNDS = 3
+"""So often a create looks again: each time somebody else has created and deleted the schedule in between."""
 
 
 class PostgresScheduleStore:
@@ -60,7 +63,7 @@ class PostgresScheduleStore:
             await self._database.execute(self._statements.ledger(name=name, before=before, limit=limit))
         )
 
-    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Created:
         """Create a schedule; raises ScheduleExists unless the one that is there has the same definition."""
         return await self._changed(lambda: self._create(name, definition, origin))
 
@@ -75,7 +78,7 @@ class PostgresScheduleStore:
     ) -> Declared:
         """Do what ``domain.declaring.judged`` says; of several at once, one creates and the others find it there.
 
-        Raises InvalidInput as ``create`` does, ScheduleNotFound when somebody deletes it meanwhile.
+        Raises InvalidInput as ``create`` does.
         """
         return await self._changed(lambda: self._declare(name, definition, origin, app, force))
 
@@ -96,27 +99,28 @@ class PostgresScheduleStore:
         await wake_schedulers(self._database)
         return answer
 
-    def _create(self, name: str, definition: Definition, origin: Origin) -> Plan[Schedule]:
+    def _create(self, name: str, definition: Definition, origin: Origin) -> Plan[Created]:
         schedule, is_new = yield from self._there(
             name, lambda at: changes.created(name, definition, at), origin
         )
         if not (is_new or changes.is_defined_by(schedule, definition)):
             raise ScheduleExists(declaring.defined_otherwise(schedule, definition))
-        return schedule
+        return Created(schedule, is_new)
 
     def _there(
         self, name: str, make: Callable[[datetime], Schedule], origin: Origin
     ) -> Plan[tuple[Schedule, bool]]:
         """Return the schedule of a name, locked, and whether it is new: ``make`` makes the one that is not there."""
-        found = yield self._statements.lock(name=name)
-        if found:
-            return rows.schedule(found[0]), False
-        at = yield from clock(self._database.moment())
-        schedule = make(at)
-        if not (yield self._statements.insert(**_row(schedule, rows.NEW))):  # somebody else was faster
-            return (yield from locked(self._schema, name)), False
-        yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
-        return schedule, True
+        for _ in range(ROUNDS):
+            if found := (yield self._statements.lock(name=name)):
+                return rows.schedule(found[0]), False
+            at = yield from clock(self._database.moment())
+            schedule = make(at)
+            if (yield self._statements.insert(**_row(schedule, rows.NEW))):
+                yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
+                return schedule, True
+            # somebody else was faster: theirs is there now, unless it is gone again
+        raise Unavailable(f"schedule {name} is neither there nor taken in: try again")
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
         schedule = yield from locked(self._schema, name, version)

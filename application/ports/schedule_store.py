@@ -25,11 +25,19 @@ class Fired:
     next_in: timedelta | None
 
 
+@frozen
+class Created:
+    """The answer to a create: ``is_new`` is False when the schedule was there, defined alike."""
+
+    schedule: Schedule
+    is_new: bool
+
+
 class ScheduleStore(Protocol):
     """Changes; each raises Unavailable, UnknownOutcome."""
 
-    async def create(self, name: str, definition: Definition, origin: Origin) -> Schedule:
-        """Create a schedule that starts now unless it says when.
+    async def create(self, name: str, definition: Definition, origin: Origin) -> Created:
+        """Create a schedule that starts now unless it says when; of several at once, one does and the others find it.
 
         Raises InvalidInput when that start leaves no room for a fire time, ScheduleExists unless the one that is there
         has the same definition (its start counts for one left open).
@@ -50,7 +58,7 @@ class ScheduleStore(Protocol):
     ) -> Declared:
         """Do what ``domain.declaring.judged`` says; of several at once, one creates and the others find it there.
 
-        Raises InvalidInput as ``create`` does, ScheduleNotFound when somebody deletes it meanwhile.
+        Raises InvalidInput as ``create`` does.
         """
         ...
 

@@ -83,7 +83,7 @@ def test_the_command_line_refuses_the_same(preview: Preview, expression: str, wo
 async def test_nothing_is_stored_of_what_is_refused(plane: Plane) -> None:
     """B038, B042, B044, B045, B047, B055: neither a schedule nor an event, at creation and at an edit."""
     scheduling = Scheduling(plane.schedules, plane.firings, plane.schedules)
-    kept = await scheduling.create("kept", definition("@daily"), USER)
+    kept = (await scheduling.create("kept", definition("@daily"), USER)).schedule
     bad = [definition(str(parameters.values[0])) for parameters in REFUSED]
     bad += [definition("@daily", tz=tz) for tz in ZONES]
     for one in bad:

@@ -74,7 +74,7 @@ class Plane:
 
     async def create(self, name: str = NAME, **fields: Any) -> Schedule:
         """A new schedule."""
-        return await self.schedules.create(name, definition(**fields), USER)
+        return (await self.schedules.create(name, definition(**fields), USER)).schedule
 
     async def fire(self, passed: timedelta = timedelta(0)) -> None:
         """Let time pass, and decide everything that is due."""

@@ -69,7 +69,7 @@ class TimePlane:
     async def define(self, wanted: Definition, name: str = NAME) -> Schedule:
         """A new schedule, defined beforehand."""
         self.names.add(name)
-        return await self.step(lambda one: one.schedules.create(name, wanted, USER))
+        return (await self.step(lambda one: one.schedules.create(name, wanted, USER))).schedule
 
     async def edit(self, cron: str, name: str = NAME, version: int | None = None, **fields: Any) -> Schedule:
         """Define it otherwise."""

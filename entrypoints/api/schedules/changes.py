@@ -3,8 +3,6 @@
 from attrs import evolve
 from fastapi import APIRouter, Request, Response
 
-from ....application.scheduling import Scheduling
-from ....domain.errors import ScheduleNotFound
 from ...records import firing_record
 from ..bodies import json_object
 from ..caller import KEY, container, no_header, origin, submit_key
@@ -31,9 +29,8 @@ async def create(request: Request) -> Response:
     no_header(request, IF_MATCH, *UNSUPPORTED, KEY)
     fields = read("", await json_object(request, depth=DEPTH), CREATE, ("name", "cron", "job"))
     name, wanted, scheduling = fields["name"], definition(fields), container(request).scheduling()
-    is_new = not await _is_there(scheduling, name)
-    schedule = await scheduling.create(name, wanted, origin(request, fields.get("reason")))
-    return shown(schedule, 201 if is_new else 200, {"Location": address(name)})
+    created = await scheduling.create(name, wanted, origin(request, fields.get("reason")))
+    return shown(created.schedule, 201 if created.is_new else 200, {"Location": address(name)})
 
 
 @router.put("/schedules/{name:path}", **doc.REPLACE)
@@ -89,11 +86,3 @@ async def _switch(request: Request, *, pause: bool) -> Response:
     change = scheduling.pause if pause else scheduling.resume
     verdict = await change(name, origin(request, fields.get("reason")))
     return json_response({"schedule": name, "verdict": verdict.value})
-
-
-async def _is_there(scheduling: Scheduling, name: str) -> bool:
-    try:
-        await scheduling.get(name)
-    except ScheduleNotFound:
-        return False
-    return True

@@ -31,8 +31,8 @@ async def add(
     check_name("name", name)
     wanted = check_definition(defined(type, when, rules, template))
     async with session(flags) as container:
-        schedule = await container.scheduling().create(name, wanted, origin(reason))
-    record = told(schedule)
+        created = await container.scheduling().create(name, wanted, origin(reason))
+    record = told(created.schedule)
     emit_one(flags.output, record, for_people(record))
 
 

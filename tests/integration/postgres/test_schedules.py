@@ -2,10 +2,14 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import TypeVar
 
+import psycopg
 import pytest
 
 from fencepost.adapters.postgres.event_log import PostgresEventLog
+from fencepost.adapters.postgres.query import Plan, Rows
+from fencepost.adapters.postgres.schedule_statements import schedule_statements
 from fencepost.application.ports.event_log import LogFilter
 from fencepost.domain.errors import ScheduleExists, ScheduleNotFound, VersionConflict
 from fencepost.domain.event import ControlEvent
@@ -13,6 +17,8 @@ from fencepost.domain.vocabulary import Verdict
 from support.rig import USER
 from support.schedules import MIDNIGHT, MINUTE, NAME, Plane, definition, plane_over
 from support.stores import Clock
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -40,6 +46,40 @@ async def test_creating_the_same_schedule_again_changes_nothing(plane: Plane) ->
     """As a program does at each of its starts."""
     assert await plane.create() == await plane.create()
     assert await events(plane) == [("schedule:report", "schedule_created", "user:test")]
+
+
+async def test_a_create_that_loses_to_a_create_and_a_delete_creates(plane: Plane) -> None:
+    """What was in its way for a moment is gone, and is no answer."""
+    await plane.create("other")
+    plan = meddled(plane, plane.schedules._create(NAME, definition(), USER))
+    created = await plane.database.run(lambda: plan)
+    assert (created.is_new, await plane.schedule()) == (True, created.schedule)
+    assert (await events(plane))[1:] == [("schedule:report", "schedule_created", "user:test")]
+
+
+CREATE = """
+INSERT INTO fencepost.schedules
+SELECT (jsonb_populate_record(s, '{"name": "report"}')).* FROM fencepost.schedules AS s WHERE name = 'other'
+"""
+DELETE = "DELETE FROM fencepost.schedules WHERE name = 'report'"
+
+
+def meddled(plane: Plane, plan: Plan[T]) -> Plan[T]:
+    """Run the plan of a create while somebody creates before it inserts, and deletes before it looks again."""
+    statements = schedule_statements(plane.database.schema)
+    acts = [(statements.insert, CREATE), (statements.lock, DELETE)]
+    rows: Rows | None = None
+    while True:
+        try:
+            query = next(plan) if rows is None else plan.send(rows)
+        except StopIteration as end:
+            assert acts == []
+            answer: T = end.value
+            return answer
+        if acts and query.statement is acts[0][0]:
+            with psycopg.connect(plane.dsn, autocommit=True) as somebody:
+                somebody.execute(acts.pop(0)[1].encode())
+        rows = yield query
 
 
 async def test_another_schedule_of_the_same_name_is_refused(plane: Plane) -> None:

@@ -40,7 +40,7 @@ def open_start(cron: str = "*/5 * * * *", **fields: Any) -> Definition:
 async def test_a_schedule_starts_when_it_is_created(service: Scheduling, plane: Plane) -> None:
     """An interval is counted from there, and what is stored always says when."""
     plane.clock.advance(7 * MINUTE)
-    created = await service.create(NAME, open_start("every 90m"), USER)
+    created = (await service.create(NAME, open_start("every 90m"), USER)).schedule
     assert created.definition.timing.starts_at == MIDNIGHT + 7 * MINUTE
     assert created.next_fire_at == MIDNIGHT + 97 * MINUTE
     assert await service.get(NAME) == created
@@ -51,7 +51,8 @@ async def test_creating_a_schedule_again_later_changes_nothing(service: Scheduli
     first = await service.create(NAME, open_start("0 5 * * mon", payload='{"a": 1}'), USER)
     plane.clock.advance(timedelta(days=3))
     again = await service.create(NAME, open_start(" 00  05 * * MON", payload='{"a":1}'), USER)
-    assert again == first
+    assert (first.is_new, again.is_new) == (True, False)
+    assert again.schedule == first.schedule
     with pytest.raises(ScheduleExists):
         await service.create(NAME, definition("0 5 * * MON", starts_at=MIDNIGHT + MINUTE), USER)
 
@@ -59,7 +60,8 @@ async def test_creating_a_schedule_again_later_changes_nothing(service: Scheduli
 async def test_many_who_create_the_same_schedule_at_once_get_the_same(service: Scheduling) -> None:
     """One of them creates it."""
     made = await asyncio.gather(*(service.create(NAME, open_start(), USER) for _ in range(8)))
-    assert made.count(made[0]) == 8
+    assert [one.schedule for one in made] == [made[0].schedule] * 8
+    assert [one.is_new for one in made].count(True) == 1
 
 
 async def test_a_schedule_that_is_over_may_be_created_again(service: Scheduling, plane: Plane) -> None:
@@ -67,7 +69,8 @@ async def test_a_schedule_that_is_over_may_be_created_again(service: Scheduling,
     wanted = open_start(ends_at=MIDNIGHT + 10 * MINUTE)
     first = await service.create(NAME, wanted, USER)
     plane.clock.advance(timedelta(days=1))
-    assert (await service.create(NAME, wanted, USER)).definition == first.definition
+    again = await service.create(NAME, wanted, USER)
+    assert again.schedule.definition == first.schedule.definition
 
 
 async def test_an_end_before_the_creation_is_refused(service: Scheduling, plane: Plane) -> None:
