@@ -1,7 +1,7 @@
 """The ASGI application."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,6 +9,8 @@ from dependency_injector import providers
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
 
 from ... import __version__
 from ...domain.errors import FencepostError
@@ -32,6 +34,7 @@ ABOUT = (
 WHERE = "The API lies under /v1; /openapi.json describes it."
 logger = logging.getLogger("fencepost.api")
 V1 = (submits, jobs, operations, queues, events, schedule_changes, schedule_backfills, schedule_reading)
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
 
@@ -82,8 +85,20 @@ async def _on_refusal(request: Request, error: FencepostError) -> Response:
 
 async def _on_http(request: Request, error: HTTPException) -> Response:
     code = BY_STATUS.get(error.status_code, Code.INVALID_REQUEST)
-    problem = Problem(code, WHERE if code is Code.NOT_FOUND else None, headers=error.headers)
+    headers = _allowed(request) if code is Code.METHOD_NOT_ALLOWED else error.headers
+    problem = Problem(code, WHERE if code is Code.NOT_FOUND else None, headers=headers)
     return problem.response(caller.request_id(request))
+
+
+def _allowed(request: Request) -> dict[str, str]:
+    """Name all methods that a path takes, where the framework names those of one route; HEAD is taken as GET is."""
+    taken = ", ".join(method for method in METHODS if _is_taken({**request.scope, "method": method}))
+    return {"Allow": taken.replace("GET", "GET, HEAD")}
+
+
+def _is_taken(scope: Scope) -> bool:
+    routes: Sequence[BaseRoute] = scope["app"].routes
+    return any(route.matches(scope)[0] is Match.FULL for route in routes)
 
 
 async def _on_bug(request: Request, error: Exception) -> Response:

@@ -57,10 +57,30 @@ async def test_an_unknown_path_is_not_found(client: httpx2.AsyncClient, path: st
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "BREW"])
 async def test_an_unknown_method_is_named(client: httpx2.AsyncClient, method: str) -> None:
-    """405 says which methods there are."""
+    """405 says which method there is."""
     answer = await client.request(method, "/v1/jobs/1/cancel")
     check(answer, Code.METHOD_NOT_ALLOWED)
     assert answer.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/v1/jobs", "GET, HEAD, POST"),
+        ("/v1/jobs/1", "GET, HEAD, PATCH"),
+        ("/v1/schedules", "GET, HEAD, POST"),
+        ("/v1/schedules/a/b", "GET, HEAD, PUT, DELETE"),
+        ("/v1/events", "GET, HEAD"),
+        ("/livez", "GET, HEAD"),
+    ],
+)
+async def test_every_method_of_a_path_is_named(client: httpx2.AsyncClient, path: str, methods: str) -> None:
+    """However many routes there are for it; those that are named are taken."""
+    answer = await client.request("TRACE", path)
+    check(answer, Code.METHOD_NOT_ALLOWED)
+    assert answer.headers["allow"] == methods
+    for method in methods.split(", "):
+        assert (await client.request(method, path)).status_code != 405
 
 
 @pytest.mark.parametrize(
