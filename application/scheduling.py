@@ -1,6 +1,7 @@
 """Schedules as people and programs change them: check first, then store."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from attrs import frozen
@@ -10,6 +11,7 @@ from ..domain.declaring import Declared
 from ..domain.errors import InvalidInput, ScheduleNotFound, VersionConflict
 from ..domain.firing import Firing
 from ..domain.schedule import Definition, Overlap, Schedule
+from ..domain.schedule_changes import is_defined_by
 from ..domain.scheduling import check_definition
 from ..domain.submission import check_origin
 from ..domain.values import check_integer, check_moment, check_name, check_text
@@ -41,10 +43,18 @@ class Scheduling:
     ) -> Schedule:
         """Replace the definition from the next decision on; a start left open stays where it is.
 
-        Raises ScheduleNotFound, VersionConflict unless ``version`` is None or current.
+        Raises ScheduleNotFound, VersionConflict unless ``version`` is None or current. But who asks for what is there
+        by now is answered with that: the first answer may have been lost.
         """
         _check(name, origin, version)
-        return await self._store.edit(name, check_definition(definition), origin, version=version)
+        wanted = check_definition(definition)
+        try:
+            return await self._store.edit(name, wanted, origin, version=version)
+        except VersionConflict:
+            there = await self._reader.get(name)
+            if there is None or not is_defined_by(there, wanted):
+                raise
+            return there
 
     async def amend(
         self,
@@ -62,13 +72,13 @@ class Scheduling:
         _check(name, origin, version)
         while True:
             there = await self.get(name)
+            wanted = check_definition(amended(there.definition))
+            if is_defined_by(there, wanted):
+                return there
             if version not in (None, there.version):
                 raise VersionConflict(f"schedule {name} has version {there.version}, not {version}")
-            try:
-                return await self.edit(name, amended(there.definition), origin, version=there.version)
-            except VersionConflict:
-                if version is not None:
-                    raise
+            with suppress(VersionConflict):  # somebody else was faster
+                return await self._store.edit(name, wanted, origin, version=there.version)
 
     async def declare(
         self, name: str, definition: Definition, origin: Origin, *, app: str, force: bool = False

@@ -12,7 +12,12 @@ SCHEDULE = parameter(
     {"type": "string", "pattern": f"^{NAME_PATTERN}$"},
     "Slashes stay as they are; only one before a last word of `next`, `firings` or `backfills` is written `%2F`.",
 )
-IF_MATCH = parameter("If-Match", "header", TEXT, "An ETag: version_conflict unless it is the current one.")
+IF_MATCH = parameter(
+    "If-Match",
+    "header",
+    TEXT,
+    "An ETag: version_conflict unless it is the current one, or nothing is left to change.",
+)
 IDEMPOTENCY_KEY = parameter(
     "Idempotency-Key",
     "header",

@@ -47,6 +47,15 @@ async def test_the_current_version_is_changed(api: httpx2.AsyncClient) -> None:
 
 
 @pytest.mark.usefixtures("created")
+async def test_a_change_sent_again_is_answered_as_done(api: httpx2.AsyncClient) -> None:
+    """Its answer may have been lost; once somebody else has changed it, the tag is that of another version."""
+    first, again = [await api.put(AT, json=DEFINITION, headers={"If-Match": '"2"'}) for _ in range(2)]
+    assert (again.status_code, again.headers["etag"], again.json()) == (200, '"3"', first.json())
+    await api.put(AT, json={**DEFINITION, "jitter": 1})
+    assert (await api.put(AT, json=DEFINITION, headers={"If-Match": '"2"'})).status_code == 412
+
+
+@pytest.mark.usefixtures("created")
 async def test_of_two_who_change_the_same_version_one_wins(api: httpx2.AsyncClient) -> None:
     """The other hears of it."""
     changes = [{**DEFINITION, "jitter": seconds} for seconds in (1, 2, 3, 4)]

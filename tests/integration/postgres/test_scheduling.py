@@ -123,6 +123,16 @@ async def test_amendments_of_many_at_once_lose_nothing(service: Scheduling) -> N
     assert (await service.get(NAME)).definition.template.max_attempts == 11
 
 
+async def test_a_change_sent_again_is_answered_as_done(service: Scheduling) -> None:
+    """Whose answer was lost need not know which version came of it: an edit, and an amendment."""
+    await service.create(NAME, open_start(), USER)
+    edited = await service.edit(NAME, open_start("0 * * * *"), USER, version=1)
+    assert await service.edit(NAME, open_start("0 * * * *"), USER, version=1) == edited
+    amended = await service.amend(NAME, in_zone("Asia/Tokyo"), USER, version=2)
+    assert await service.amend(NAME, in_zone("Asia/Tokyo"), USER, version=2) == amended
+    assert (edited.version, amended.version) == (2, 3)
+
+
 async def test_who_names_a_version_changes_no_other(service: Scheduling) -> None:
     """Edits, amendments and deletions alike."""
     await service.create(NAME, open_start(), USER)
