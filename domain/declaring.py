@@ -172,12 +172,18 @@ def _fields(described: Mapping[str, Any]) -> dict[str, Any]:
     """Return facts under the names that people give them, without levels."""
     flat = {**described, **described["job"]}
     del flat["job"], flat["effect_key"]
-    flat[_PAYLOAD] = flat.pop("payload_digest")
+    flat[_PAYLOAD], flat["retry"] = flat.pop("payload_digest"), _in_seconds(flat["retry"])
+    return _in_seconds(flat)
+
+
+def _in_seconds(told: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name.removesuffix(_IN_MICROSECONDS): _seconds(value) if name.endswith(_IN_MICROSECONDS) else value
-        for name, value in flat.items()
+        for name, value in told.items()
     }
 
 
-def _seconds(microseconds: int | None) -> float | None:
+def _seconds(microseconds: int | list[int] | None) -> Any:
+    if isinstance(microseconds, list):
+        return [_seconds(one) for one in microseconds]
     return None if microseconds is None else microseconds / 1_000_000

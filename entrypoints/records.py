@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from ..application.ports.queue_store import Queue
-from ..domain.declaring import drift
+from ..domain.declaring import Difference, drift
 from ..domain.event import ControlEvent, JobEvent
 from ..domain.facts import instant, instant_or_none
 from ..domain.firing import Firing
@@ -146,6 +146,16 @@ def schedule_record(schedule: Schedule) -> Record:
         "declared_by": None if schedule.declared is None else schedule.declared.app,
         "drifted": [one.field for one in drift(schedule)],
     }
+
+
+def drift_record(schedule: Schedule) -> Record:
+    """Return where a schedule is not what the code said last; of a payload, digests."""
+    return {"drift": [difference_record(one) for one in drift(schedule)]}
+
+
+def difference_record(one: Difference) -> Record:
+    """Return a field that a schedule and the code say differently."""
+    return {"field": one.field, "schedule": one.schedule, "code": one.code}
 
 
 def schedule_state(schedule: Schedule) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from ....domain.schedule import Schedule
-from ...records import Record, schedule_record
+from ...records import Record, drift_record, schedule_record
 from ..render import json_response, stored
 
 BELOW = ("next", "firings", "backfills")
@@ -18,7 +18,7 @@ def shown(schedule: Schedule, status: int = 200, headers: Mapping[str, str] | No
     The ETag is for If-Match alone, nothing is answered with 304 by it: where a schedule stands moves with each firing,
     while its version stays.
     """
-    whole, payload = listed(schedule), schedule.definition.template.payload
+    whole, payload = {**listed(schedule), **drift_record(schedule)}, schedule.definition.template.payload
     whole["job"]["payload"] = None if payload is None else stored(payload)
     return json_response(whole, status, {"ETag": f'"{schedule.version}"', **(headers or {})})
 

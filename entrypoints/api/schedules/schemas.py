@@ -196,10 +196,19 @@ class ScheduleInList(Struct):
     drifted: Annotated[list[str], Meta(description="Fields that are not as that code said last.")]
 
 
+class FieldDifference(Struct):
+    """A field that is not as the code said last, with both values; of payloads, digests."""
+
+    field: str
+    schedule: Any
+    code: Any
+
+
 class Schedule(ScheduleInList):
     """A schedule in full."""
 
     job: JobTemplate
+    drift: Annotated[list[FieldDifference], Meta(description="The fields in ``drifted``, with both values.")]
 
 
 class SchedulePage(Struct):

@@ -12,14 +12,14 @@ from ....application.ports.event_log import LogFilter
 from ....domain.declaring import Action, Declared, Difference
 from ....domain.facts import instant
 from ....domain.vocabulary import ControlEventName
-from ...records import Record
+from ...records import Record, difference_record
 from ..exits import CONFLICT, FAILED, OK
 from ..flags import PLAIN, Flags
 from ..output import Note, emit_many
 from ..session import origin, session_where
 from ..tables import moment
 from ..terminal import say
-from .views import difference, difference_record
+from .views import difference
 
 if TYPE_CHECKING:
     from ....application.ports.event_log import EventLog

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ....domain.declaring import Difference, drift
 from ....domain.schedule import Schedule
 from ....domain.zones import zone
-from ...records import Record, local_time, schedule_record
+from ...records import Record, drift_record, local_time, schedule_record
 from ..output import Note, json_text
 from ..tables import moment
 
@@ -30,12 +29,7 @@ def told(schedule: Schedule) -> Record:
     record = schedule_record(schedule)
     payload = schedule.definition.template.payload
     record["job"]["payload"] = None if payload is None else json.loads(payload)
-    return record | {"drift": [difference_record(one) for one in drift(schedule)]}
-
-
-def difference_record(one: Difference) -> Record:
-    """Return a field that a schedule and the code say differently."""
-    return {"field": one.field, "schedule": one.schedule, "code": one.code}
+    return record | drift_record(schedule)
 
 
 def difference(one: Mapping[str, Any]) -> str:

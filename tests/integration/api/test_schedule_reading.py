@@ -8,10 +8,12 @@ import httpx2
 import msgspec
 import pytest
 
+from fencepost.domain.facts import digest
 from fencepost.domain.schedule import Missed, Overlap
 from fencepost.entrypoints.api.cursors import cursor
 from support.api import Memory
-from support.schedules import MINUTE, NAME, Plane, asked
+from support.rig import USER
+from support.schedules import MINUTE, NAME, Plane, asked, definition
 
 AT = "/v1/schedules/report"
 
@@ -31,7 +33,7 @@ async def pages(api: httpx2.AsyncClient, path: str, limit: int) -> list[list[dic
 async def test_schedules_are_listed_by_name(
     api: httpx2.AsyncClient, plane: Plane, limit: int, sizes: list[int]
 ) -> None:
-    """Page by page, each once, as they are shown alone but for the payload."""
+    """Page by page, each once, as they are shown alone but for the payload and the values of a drift."""
     for name in ("b", "a/z", "a", "c:1", "d"):
         await plane.create(name)
     found = await pages(api, "/v1/schedules", limit)
@@ -39,7 +41,7 @@ async def test_schedules_are_listed_by_name(
     assert [len(page) for page in found] == sizes
     assert names == sorted(names) or set(names) == {"a", "a/z", "b", "c:1", "d"}
     shown = (await api.get(f"/v1/schedules/{names[0]}")).json()
-    assert shown["job"].pop("payload") == {"a": 1}
+    assert (shown["job"].pop("payload"), shown.pop("drift")) == ({"a": 1}, [])
     assert found[0][0] == shown
 
 
@@ -80,6 +82,19 @@ async def test_skips_that_follow_each_other_are_one_row(api: httpx2.AsyncClient,
         ],
         "next": None,
     }
+
+
+async def test_drift_from_the_code_is_told_with_both_values(api: httpx2.AsyncClient, plane: Plane) -> None:
+    """In full for one schedule; a list names the fields."""
+    said = definition(starts_at=None, payload='{"a":1}')
+    await plane.schedules.declare(NAME, said, USER, app="crew:app")
+    await plane.schedules.edit(NAME, definition(jitter=MINUTE, payload='{"a":2}'), USER)
+    shown = (await api.get(AT)).json()
+    assert (shown["declared_by"], sorted(shown["drifted"])) == ("crew:app", ["jitter", "payload"])
+    found = {one["field"]: (one["schedule"], one["code"]) for one in shown["drift"]}
+    assert found == {"jitter": (60, 0), "payload": (digest('{"a":2}'), digest('{"a":1}'))}
+    [listed] = (await api.get("/v1/schedules")).json()["items"]
+    assert (listed["drifted"], "drift" in listed) == (shown["drifted"], False)
 
 
 async def test_a_schedule_that_never_fired_has_an_empty_ledger(api: httpx2.AsyncClient, plane: Plane) -> None:

@@ -67,6 +67,7 @@ async def test_a_schedule_is_shown_as_it_was_created(api: httpx2.AsyncClient, pl
         "last_job": None,
         "declared_by": None,
         "drifted": [],
+        "drift": [],
     }
     shown = await api.get(AT)
     assert (shown.json(), shown.headers["etag"]) == (answer.json(), '"1"')

@@ -17,6 +17,7 @@ from fencepost.domain.declaring import (
     redeclared,
 )
 from fencepost.domain.recurrence import Dst
+from fencepost.domain.retry import Constant, Delays
 from fencepost.domain.schedule import Declaration, Definition, Missed, Overlap, Schedule
 from fencepost.domain.schedule_changes import created, edited, paused
 from support.schedules import MIDNIGHT, MINUTE, NAME, definition
@@ -76,6 +77,14 @@ def test_an_operators_edit_outlives_starts_of_the_same_code() -> None:
     edit = changed(declared(said()), definition(overlap=Overlap.ALLOW, jitter=MINUTE))
     assert answer(edit, said()) is Action.DRIFTED
     assert set(drift(edit)) == {Difference("overlap", "allow", "skip"), Difference("jitter", 60.0, 0.0)}
+
+
+def test_the_waits_of_a_retry_policy_are_told_in_seconds() -> None:
+    """As people give them."""
+    edit = changed(declared(said(retry=Delays((MINUTE, MINUTE / 40)))), said(retry=Constant(MINUTE)))
+    [found] = drift(edit)
+    assert (found.field, found.schedule) == ("retry", {"policy": "constant", "delay": 60})
+    assert found.code == {"policy": "delays", "delays": [60, 1.5]}
 
 
 def test_code_that_has_changed_does_not_undo_an_operators_edit() -> None:
