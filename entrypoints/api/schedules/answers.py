@@ -11,6 +11,8 @@ from ..render import json_response, stored
 BELOW = ("next", "firings", "backfills")
 """Words that follow a schedule's name in the paths of what can be read of it."""
 
+STEPS = (".", "..")
+
 
 def shown(schedule: Schedule, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a schedule in full, its version as the ETag.
@@ -29,6 +31,11 @@ def listed(schedule: Schedule) -> Record:
 
 
 def address(name: str) -> str:
-    """Return the path of a schedule: a slash before a word that has a meaning there is written ``%2F``."""
-    before, slash, last = name.rpartition("/")
-    return f"/v1/schedules/{before}%2F{last}" if slash and last in BELOW else f"/v1/schedules/{name}"
+    """Return the path of a schedule, as it leads there.
+
+    A slash before a word that has a meaning there is written ``%2F``, and a dot that clients would take for a step in a
+    path ``%2E``.
+    """
+    parts = (part.replace(".", "%2E") if part in STEPS else part for part in name.split("/"))
+    before, slash, last = "/".join(parts).rpartition("/")
+    return f"/v1/schedules/{before}{'%2F' if slash and last in BELOW else slash}{last}"

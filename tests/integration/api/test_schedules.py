@@ -308,6 +308,17 @@ async def test_a_slash_before_a_word_of_the_api_is_escaped(api: httpx2.AsyncClie
     assert (await api.get("/v1/schedules/a")).status_code == 200
 
 
+@pytest.mark.parametrize("name", ["..", ".", "a/../b", "../next", "a.b/..c"])
+async def test_dots_in_a_name_lead_nowhere_else(memory: Memory, name: str) -> None:
+    """Clients take a part that is only dots for a step in the path: the location of such a schedule escapes them."""
+    async with served(memory.container) as server, server.client() as client:
+        created = await create(client, name=name)
+        at = created.headers["location"]
+        assert (await client.get(at)).json() == created.json()
+        assert (await client.post(f"{at}/pause")).json()["schedule"] == name
+        assert (await client.delete(at)).status_code == 204
+
+
 async def test_an_escaped_slash_arrives_through_a_real_server(memory: Memory) -> None:
     """Which knows the path as it was sent."""
     async with served(memory.container) as server, server.client() as client:
