@@ -10,6 +10,7 @@ import httpx2
 from attrs import define, field
 from dependency_injector import providers
 
+from fencepost.adapters.memory.backfill_store import MemoryBackfillStore
 from fencepost.adapters.memory.database import MemoryDatabase
 from fencepost.adapters.memory.event_log import MemoryEventLog
 from fencepost.adapters.memory.firing_store import MemoryFiringStore
@@ -63,6 +64,7 @@ class Memory:
             "queue_store": MemoryQueueStore,
             "schedule_store": MemoryScheduleStore,
             "firing_store": MemoryFiringStore,
+            "backfill_store": MemoryBackfillStore,
         }.items():
             replace(self.container, port, adapter(self.database))
         self.container.pending_migrations.override(providers.Callable(list))
@@ -71,8 +73,8 @@ class Memory:
 def replace(container: Container, port: str, adapter: object) -> None:
     """Let this object stand behind a port."""
     getattr(container, port).override(providers.Object(adapter))
-    for service in (container.submitting, container.operating, container.scheduling):
-        service.reset()
+    for service in ("submitting", "operating", "scheduling", "backfilling"):
+        getattr(container, service).reset()
 
 
 def postgres_container(dsn: str, **settings: Any) -> Container:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fencepost.entrypoints.api import operations, requests
 from fencepost.entrypoints.api.app import create_app
+from fencepost.entrypoints.api.schedules import backfills
 from fencepost.entrypoints.api.schedules import requests as schedules
 from support.api import Memory
 
@@ -23,6 +24,7 @@ WORDS = [
     *schedules.CREATE,
     *schedules.TRIGGER,
     *schedules.PREVIEW,
+    *backfills.BACKFILL,
     "policy",
     "base",
     "delays",
@@ -48,15 +50,20 @@ jobs = st.dictionaries(st.sampled_from(list(requests.ITEM)), values, max_size=6)
 definitions = st.dictionaries(st.sampled_from(list(schedules.CREATE)), values, max_size=4).map(
     lambda fields: {"name": "s", "cron": "* * * * *", "job": {"type": "t"}, **fields}
 )
+ranges = st.dictionaries(st.sampled_from(list(backfills.BACKFILL)), values, max_size=3).map(
+    lambda fields: {"from": "2029-12-31T00:00:00Z", "to": "2029-12-31T01:00:00Z", **fields}
+)
 bodies = (
     values.map(json.dumps)
     | jobs.map(json.dumps)
     | definitions.map(json.dumps)
+    | ranges.map(json.dumps)
     | st.fixed_dictionaries({"jobs": st.lists(jobs | values, max_size=3), "partial": st.booleans()}).map(
         json.dumps
     )
     | st.binary(max_size=50)
 )
+BELOW = ("", "/preview", "/s/pause", "/s/trigger", "/s/backfill")
 paths = st.sampled_from(
     [
         ("POST", "/v1/jobs"),
@@ -64,7 +71,8 @@ paths = st.sampled_from(
         ("PATCH", "/v1/jobs/1"),
         *(("POST", f"/v1/jobs/1/{name}") for name in ("cancel", "requeue", "revoke", "dismiss")),
         ("POST", "/v1/queues/q/pause"),
-        *(("POST", f"/v1/schedules{below}") for below in ("", "/preview", "/s/pause", "/s/trigger")),
+        *(("POST", f"/v1/schedules{below}") for below in BELOW),
+        ("POST", "/v1/backfills/b/stop"),
         *((method, "/v1/schedules/s") for method in ("PUT", "DELETE")),
     ]
 )
@@ -74,7 +82,7 @@ HEADERS = (
 )
 READ = (
     *("/v1/jobs", "/v1/jobs/1", "/v1/events", "/v1/queues"),
-    *(f"/v1/schedules{below}" for below in ("", "/s", "/s/next", "/s/firings")),
+    *(f"/v1/schedules{below}" for below in ("", "/s", "/s/next", "/s/firings", "/s/backfills")),
 )
 queries = st.dictionaries(
     st.sampled_from(
