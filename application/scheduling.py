@@ -104,7 +104,10 @@ class Scheduling:
         await self._store.delete(name, origin, version=version)
 
     async def trigger(self, name: str, origin: Origin, *, overlap: Overlap = Overlap.ALLOW) -> Firing:
-        """Fire now, paused or not: once for each request id, which must be given. Raises ScheduleNotFound."""
+        """Fire now, paused or not: once for each request id, which must be given.
+
+        Raises ScheduleNotFound, KeyConflict when this request id has asked with another overlap policy.
+        """
         _check(name, origin)
         if not (origin.request_id or "").strip():
             raise InvalidInput("request_id", "must be given: who asks again with the same one fires once")

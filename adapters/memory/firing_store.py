@@ -7,9 +7,8 @@ from attrs import evolve
 
 from ...application.ports.schedule_store import Fired
 from ...domain import schedule_changes as changes
-from ...domain import schedule_facts
+from ...domain import schedule_facts, trigger_facts
 from ...domain.commands import Origin
-from ...domain.facts import instant
 from ...domain.firing import Decided, Firing, decide_asked, decide_due
 from ...domain.firing_jobs import (
     failed,
@@ -63,18 +62,18 @@ class MemoryFiringStore:
         return 0
 
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
-        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""
+        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound, KeyConflict."""
         with self._database.transaction() as now:
             schedule = found(self._database, name)
             asked_by = operation_origin("trigger", origin.request_id or "")
             if earlier := self._asked(name, asked_by):
-                return earlier
+                return trigger_facts.repeated(earlier, self._told(name, asked_by), overlap)
             known = unfinished(schedule, job_states(self._database, schedule))
             slot = Slot(now, asked_by)
             decided = decide_asked(known, slot, overlap, busy=bool(known.open_jobs))
             settle(self._database, known, decided, now)
             self._cancel(known, decided, now)
-            data = {"fire_at": instant(now), "origin": asked_by, "overlap": overlap.value}
+            data = trigger_facts.describe(slot, overlap)
             note(self._database, name, ControlEventName.SCHEDULE_TRIGGERED, origin, now, data)
             return self._database.ledgers[name][slot].firing
 
@@ -91,6 +90,12 @@ class MemoryFiringStore:
     def _asked(self, name: str, origin: str) -> Firing | None:
         ledger = self._database.ledgers.get(name, {})
         return next((entry.firing for slot, entry in ledger.items() if slot.origin == origin), None)
+
+    def _told(self, name: str, asked_by: str) -> str | None:
+        """Return the overlap policy of an earlier trigger."""
+        events = self._database.control_events
+        found = (event.data for event in events if event.subject == f"schedule:{name}")
+        return next((data["overlap"] for data in found if data.get("origin") == asked_by), None)
 
     def _decide(self, schedule: Schedule, now: datetime, among: int) -> None:
         states = job_states(self._database, schedule)

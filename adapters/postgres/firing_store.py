@@ -8,7 +8,7 @@ from attrs import evolve
 from ...application.ports.runs import runs
 from ...application.ports.schedule_store import Fired
 from ...domain import schedule_changes as changes
-from ...domain import schedule_facts
+from ...domain import schedule_facts, trigger_facts
 from ...domain.commands import Origin
 from ...domain.facts import instant
 from ...domain.firing import Firing, decide_asked, decide_due
@@ -65,7 +65,7 @@ class PostgresFiringStore:
         return await self._database.run(lambda: recomputed(self._schema, limit, self._database.moment()))
 
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
-        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""
+        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound, KeyConflict."""
         firing, queues = await self._database.run(lambda: self._trigger(name, overlap, origin))
         await rouse(self._database, queues)
         return firing
@@ -194,14 +194,16 @@ class PostgresFiringStore:
         schedule = yield from locked(self._schema, name)
         asked_by = operation_origin("trigger", origin.request_id or "")
         if earlier := (yield self._statements.asked(name=name, origin=asked_by)):
-            return rows.firing(earlier[0]), set()
+            [[told]] = yield self._statements.triggered(name=name, origin=asked_by)
+            return trigger_facts.repeated(rows.firing(earlier[0]), told, overlap), set()
         at = yield from clock(self._database.moment())
         known = unfinished(schedule, (yield from job_states(self._schema, [schedule])))
-        decided = decide_asked(known, Slot(at, asked_by), overlap, busy=bool(known.open_jobs))
+        slot = Slot(at, asked_by)
+        decided = decide_asked(known, slot, overlap, busy=bool(known.open_jobs))
         settlement = Settlement(known, decided)
         [after] = yield from settle(self._schema, [settlement], at)
         yield from self._cancel([settlement])
-        data = {"fire_at": instant(at), "origin": asked_by, "overlap": overlap.value}
+        data = trigger_facts.describe(slot, overlap)
         yield note(self._schema, name, ControlEventName.SCHEDULE_TRIGGERED, origin, at, data)
         [written] = yield self._statements.asked(name=name, origin=asked_by)
         return rows.firing(written), {after.definition.template.queue}

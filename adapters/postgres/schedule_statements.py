@@ -160,6 +160,13 @@ WHERE (f.schedule, f.fire_at, f.origin) = (u.schedule, u.fire_at, u.origin) AND 
 _ASKED = """
 SELECT {firing} FROM {schema}.firings AS f WHERE f.schedule = :name AND f.origin = :origin ORDER BY f.fire_at LIMIT 1
 """
+_TRIGGERED = """
+SELECT (
+    SELECT e.data ->> 'overlap' FROM {schema}.control_events AS e
+    WHERE e.subject = 'schedule\\:' || :name AND e.name = 'schedule_triggered' AND e.data ->> 'origin' = :origin
+    ORDER BY e.position DESC LIMIT 1
+)
+"""
 # With ties, so that a page never ends between rows of one fire time: the next one begins before it.
 _LEDGER = """
 SELECT {firing} FROM (
@@ -196,10 +203,13 @@ class ScheduleStatements:
     grow: Statement
     released: Statement
     asked: Statement
+    triggered: Statement
     ledger: Statement
 
 
-_READS = frozenset({"get", "list", "declared", "next", "states", "newest", "decided", "asked", "ledger"})
+_READS = frozenset(
+    {"get", "list", "declared", "next", "states", "newest", "decided", "asked", "triggered", "ledger"}
+)
 _SQL = {
     "get": _GET,
     "lock": _LOCK,
@@ -223,6 +233,7 @@ _SQL = {
     "grow": _GROW,
     "released": _RELEASED,
     "asked": _ASKED,
+    "triggered": _TRIGGERED,
     "ledger": _LEDGER,
 }
 _KINDS: Mapping[str, TypeEngine[Any]] = {

@@ -91,7 +91,10 @@ class FiringStore(Protocol):
         ...
 
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
-        """Fire now, once for each request id of ``origin``; raises ScheduleNotFound."""
+        """Fire now, once for each request id of ``origin``: asked again, the answer is what was decided then.
+
+        Raises ScheduleNotFound, KeyConflict when this request id has asked with another overlap policy.
+        """
         ...
 
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from fencepost.domain.errors import ScheduleNotFound
+from fencepost.domain.errors import KeyConflict, ScheduleNotFound
 from fencepost.domain.firing import Outcome, Reason
 from fencepost.domain.schedule import Missed, Overlap
 from fencepost.domain.vocabulary import ControlEventName, EventName, State
-from support.schedules import MIDNIGHT, MINUTE, asked
+from support.schedules import MIDNIGHT, MINUTE, NAME, asked
 from support.time_plane import TimePlane
 
 SECOND = timedelta(seconds=1)
@@ -200,16 +200,29 @@ async def test_a_trigger_without_an_unfinished_job_fires(plane: TimePlane) -> No
 
 
 async def test_a_trigger_fires_once_for_each_request(plane: TimePlane) -> None:
-    """Repeated later, under whatever policy, it gets the first answer; another request is another firing."""
+    """Repeated later it gets the first answer; another request is another firing."""
     await plane.create()
     first = await plane.trigger("r-1")
     plane.clock.advance(MINUTE)
-    assert await plane.trigger("r-1", Overlap.SKIP) == first
+    assert await plane.trigger("r-1") == first
     assert (await plane.trigger("r-2")).job_id != first.job_id
     triggered = [
         event for event in await plane.controls() if event.name is ControlEventName.SCHEDULE_TRIGGERED
     ]
     assert [event.request_id for event in triggered] == ["r-1", "r-2"]
+
+
+async def test_a_request_cannot_come_again_as_another_one(plane: TimePlane) -> None:
+    """As with submit keys: under another policy it is a conflict, though the schedule was made anew in between."""
+    await plane.create()
+    first = await plane.trigger("r-1", Overlap.SKIP)
+    await plane.delete()
+    await plane.create()
+    error = await plane.lockstep.refused(
+        lambda one: one.firings.trigger(NAME, Overlap.CANCEL_RUNNING, asked("r-1"))
+    )
+    assert error is KeyConflict
+    assert await plane.trigger("r-1", Overlap.SKIP) == first
 
 
 async def test_two_triggers_at_one_moment_are_two_firings(plane: TimePlane) -> None:

@@ -22,7 +22,7 @@ IDEMPOTENCY_KEY = parameter(
     "Idempotency-Key",
     "header",
     {"type": "string", "minLength": 1, "maxLength": 255},
-    "One key fires once, and is answered with what was decided then, whatever the body says; so does one "
+    "One key asks a schedule once: the same again is answered alike, and something else is a key_conflict. So does one "
     "X-Request-Id where there is no key. After outcome_unknown, repeat the request with the same key.",
 )
 NUMBER = {"type": "integer", "minimum": 1, "maximum": TIMES_MOST, "default": TIMES}

@@ -255,6 +255,17 @@ async def test_one_request_fires_once(api: httpx2.AsyncClient, plane: Plane, hea
     assert len(await plane.all_jobs()) == 2
 
 
+async def test_a_key_cannot_ask_for_something_else(api: httpx2.AsyncClient, plane: Plane) -> None:
+    """As with submits; the reason may be told in other words."""
+    await create(api)
+    key = {"Idempotency-Key": "k"}
+    await api.post(f"{AT}/trigger", headers=key, json={"overlap": "skip"})
+    answer = await api.post(f"{AT}/trigger", headers=key, json={"overlap": "queue_one"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "key_conflict")
+    again = await api.post(f"{AT}/trigger", headers=key, json={"overlap": "skip", "reason": "again"})
+    assert (again.status_code, len(await plane.all_jobs())) == (200, 1)
+
+
 async def test_a_key_counts_before_the_request_id(api: httpx2.AsyncClient, plane: Plane) -> None:
     """A client that repeats a request sends it under another id; bare or quoted it is the same key."""
     await create(api)
