@@ -50,6 +50,20 @@ async def test_a_backfill_is_asked_for_and_carried_out(api: httpx2.AsyncClient, 
     assert {(row["outcome"], row["origin"]) for row in ledger} == {("backfilled", begun["backfill_id"])}
 
 
+async def test_answers_have_exactly_the_described_fields(api: httpx2.AsyncClient) -> None:
+    """Backfills carry what the document says, no more and no less."""
+    schemas = (await api.get("/openapi.json")).json()["components"]["schemas"]
+    begun = (await api.post(AT, json=HOUR)).json()
+    found = {
+        "BackfillShown": begun,
+        "BackfillList": (await api.get(LIST)).json(),
+        "BackfillSize": (await api.post(AT, json={**HOUR, "dry_run": True})).json(),
+        "BackfillStopped": (await api.post(f"/v1/backfills/{begun['backfill_id']}/stop")).json(),
+    }
+    described = {name: set(schemas[name]["properties"]) for name in found}
+    assert {name: set(answer) for name, answer in found.items()} == described
+
+
 async def test_the_same_key_asks_once(api: httpx2.AsyncClient) -> None:
     """Another backfill under the same key is refused; so is one under the same request id, where there is no key."""
     first = await api.post(AT, json=HOUR, headers={"Idempotency-Key": "march"})
