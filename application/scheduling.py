@@ -10,7 +10,7 @@ from ..domain.commands import Origin
 from ..domain.declaring import Declared
 from ..domain.errors import InvalidInput, ScheduleNotFound, VersionConflict
 from ..domain.firing import Firing
-from ..domain.schedule import Definition, Overlap, Schedule
+from ..domain.schedule import Definition, Overlap, Schedule, readable
 from ..domain.schedule_changes import is_defined_by
 from ..domain.scheduling import check_definition
 from ..domain.submission import check_origin
@@ -33,7 +33,7 @@ class Scheduling:
     async def create(self, name: str, definition: Definition, origin: Origin) -> Created:
         """Create a schedule, from now on unless it says when; the one that is there if it is defined alike.
 
-        Raises ScheduleExists for one that is defined otherwise.
+        Raises ScheduleExists for one that is defined otherwise, ScheduleUnreadable for one with a ``fault``.
         """
         _check(name, origin)
         return await self._store.create(name, check_definition(definition), origin)
@@ -67,7 +67,7 @@ class Scheduling:
         """Edit a part of a definition: ``amended`` makes the new one of the one that is there.
 
         With ``version`` None it is asked anew when somebody else was faster, and nobody's change is lost. Raises as
-        ``edit`` does.
+        ``edit`` does, and ScheduleUnreadable.
         """
         _check(name, origin, version)
         while True:
@@ -94,7 +94,7 @@ class Scheduling:
         return await self._store.pause(name, origin)
 
     async def resume(self, name: str, origin: Origin) -> Verdict:
-        """Fire again, from now on: paused time is not missed time. Raises ScheduleNotFound."""
+        """Fire again, from now on: paused time is not missed time. Raises ScheduleNotFound, ScheduleUnreadable."""
         _check(name, origin)
         return await self._store.resume(name, origin)
 
@@ -106,7 +106,8 @@ class Scheduling:
     async def trigger(self, name: str, origin: Origin, *, overlap: Overlap = Overlap.ALLOW) -> Firing:
         """Fire now, paused or not: once for each request id, which must be given.
 
-        Raises ScheduleNotFound, KeyConflict when this request id has asked with another overlap policy.
+        Raises ScheduleNotFound, ScheduleUnreadable, KeyConflict when this request id has asked with another overlap
+        policy.
         """
         _check(name, origin)
         if not (origin.request_id or "").strip():
@@ -114,14 +115,18 @@ class Scheduling:
         return await self._firings.trigger(name, overlap, origin)
 
     async def get(self, name: str) -> Schedule:
-        """Return a schedule as it is now; raises ScheduleNotFound."""
+        """Return a schedule as it is now; raises ScheduleNotFound, ScheduleUnreadable."""
+        return readable(await self.find(name))
+
+    async def find(self, name: str) -> Schedule:
+        """Return a schedule, also one with a ``fault``: nobody can read its definition; raises ScheduleNotFound."""
         found = await self._reader.get(check_name("name", name))
         if found is None:
             raise ScheduleNotFound(f"there is no schedule {name}")
         return found
 
     async def list(self, *, after: str = "", limit: int = 100) -> Sequence[Schedule]:
-        """Return schedules by name, those behind the name ``after``; 1,000 at most."""
+        """Return schedules by name, those behind the name ``after``; 1,000 at most, those with a ``fault``, too."""
         check_integer("limit", limit, 1, PAGE_MOST)
         return await self._reader.list(after=check_name("after", after) if after else "", limit=limit)
 

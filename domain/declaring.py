@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from .errors import ScheduleUnreadable
 from .limits import EARLIEST
 from .schedule import Declaration, Definition, Schedule
 from .schedule_changes import Change, created, edited
@@ -83,15 +84,22 @@ def declaration(app: str, definition: Definition) -> Declaration:
 def judged(
     name: str, schedule: Schedule | None, app: str, definition: Definition, *, force: bool = False
 ) -> Declared:
-    """Decide what becomes of a declaration; ``force`` lets the code have its way.
+    """Decide what becomes of a declaration; ``force`` lets the code have its way, and mends what nobody can read.
 
     The definition must be in the form in which it is stored.
     """
     if schedule is None:
         return Declared(name=name, action=Action.CREATED)
+    before = schedule.declared
+    if schedule.fault is not None:
+        return Declared(
+            name=name,
+            action=Action.EDITED if force else Action.FAILED,
+            declared_by=None if before is None else before.app,
+            error=None if force else str(ScheduleUnreadable(name, schedule.fault)),
+        )
     code = declaration(app, definition)
     found = differences(schedule, code)
-    before = schedule.declared
     return Declared(
         name=name,
         action=_action(schedule, code, differs=bool(found), force=force),

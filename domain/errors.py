@@ -9,6 +9,7 @@ FencepostError
 ├── ScheduleNotFound
 ├── BackfillNotFound
 ├── ScheduleExists          a schedule of this name is defined otherwise
+├── ScheduleUnreadable      nobody can read a schedule's stored definition
 ├── VersionConflict         somebody else changed it first
 ├── KeyConflict             a submit key was used for another request
 ├── KeyInProgress           the first request with the key has not finished
@@ -73,6 +74,16 @@ class BackfillNotFound(FencepostError):
 
 class ScheduleExists(FencepostError):
     """A schedule of this name is there, and is defined otherwise."""
+
+
+class ScheduleUnreadable(FencepostError):
+    """A schedule's stored definition can't be read: it can be paused, deleted, or defined anew as a whole."""
+
+    def __init__(self, name: str, fault: str) -> None:
+        """Name the schedule, and say what is wrong with it."""
+        super().__init__(
+            f"schedule {name} can't be read ({fault}): delete it, or replace its definition as a whole"
+        )
 
 
 class VersionConflict(FencepostError):

@@ -8,7 +8,7 @@ from itertools import islice
 from attrs import evolve, field, frozen
 from attrs.converters import optional
 
-from .errors import InvalidInput
+from .errors import InvalidInput, ScheduleUnreadable
 from .job import Specification
 from .recurrence import Dst, Recurrence, recurrence
 from .values import in_utc
@@ -43,7 +43,8 @@ class Timing:
     """When a schedule fires: ``cron`` in the wall clock of ``tz``, from ``starts_at`` on and no later than ``ends_at``.
 
     ``starts_at`` None, which only a definition that comes in may say, means from the schedule's creation on. ``jitter``
-    is the longest time that a job is due after its fire time.
+    is the longest time that a job is due after its fire time. ``fault`` is what is wrong with a stored timing that
+    nobody can read: this one only stands in for it then.
     """
 
     cron: str
@@ -52,6 +53,7 @@ class Timing:
     starts_at: datetime | None = field(default=None, converter=optional(in_utc))
     ends_at: datetime | None = field(default=None, converter=optional(in_utc))
     jitter: timedelta = timedelta(0)
+    fault: str | None = None
 
     @property
     def start(self) -> datetime:
@@ -146,6 +148,11 @@ class Schedule:
     last_job: int | None = None
     declared: Declaration | None = None
 
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with a stored definition that nobody can read: no job may be made of what stands in for it."""
+        return self.definition.timing.fault
+
 
 def fire_times(timing: Timing, after: datetime) -> Iterator[datetime]:
     """Yield the fire times later than ``after``, from the start to the end."""
@@ -166,11 +173,20 @@ def coming(schedule: Schedule, number: int) -> list[datetime]:
 
 def unreadable(timing: Timing) -> str | None:
     """Return what is wrong with a stored timing that can't be read any more: its zone is gone, say."""
+    if timing.fault is not None:
+        return timing.fault
     try:
         recurrence(timing.cron, timing.tz, timing.dst, starts_at=timing.start)
     except InvalidInput as error:
         return str(error)
     return None
+
+
+def readable(schedule: Schedule) -> Schedule:
+    """Return a schedule that has a definition; raises ScheduleUnreadable for any other."""
+    if schedule.fault is not None:
+        raise ScheduleUnreadable(schedule.name, schedule.fault)
+    return schedule
 
 
 def first_fire_time(timing: Timing, after: datetime) -> datetime | None:

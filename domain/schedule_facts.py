@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from . import facts
+from .job import Specification
 from .recurrence import Dst
 from .retry import microseconds
 from .schedule import Definition, Missed, Overlap, Policies, Schedule, Timing
@@ -43,6 +44,11 @@ def restore(data: Mapping[str, Any], payload: str | None) -> Definition:
         ),
         template=facts.restore(data["job"], payload),
     )
+
+
+def unknown(start: datetime, fault: str) -> Definition:
+    """Return what stands in for a definition that nobody can read, from ``start`` on; ``fault`` says why."""
+    return Definition(timing=unknown_timing(start, fault), template=Specification(type=""))
 
 
 def describe_change(schedule: Schedule, event: ControlEventName) -> dict[str, Any]:
@@ -84,3 +90,8 @@ def restore_timing(data: Mapping[str, Any]) -> Timing:
         ends_at=None if end is None else datetime.fromisoformat(end),
         jitter=timedelta(microseconds=data["jitter_us"]),
     )
+
+
+def unknown_timing(start: datetime, fault: str) -> Timing:
+    """Return what stands in for a timing that nobody can read."""
+    return Timing(cron="", starts_at=start, fault=fault)

@@ -158,6 +158,17 @@ def difference_record(one: Difference) -> Record:
     return {"field": one.field, "schedule": one.schedule, "code": one.code}
 
 
+def unreadable_record(schedule: Schedule) -> Record:
+    """Return what is known of a schedule whose definition nobody can read; ``fault`` is what is wrong with that."""
+    return {
+        "name": schedule.name,
+        "version": schedule.version,
+        "fault": schedule.fault,
+        "next_fire_at": instant_or_none(schedule.next_fire_at),
+        "paused_at": instant_or_none(schedule.paused_at),
+    }
+
+
 def schedule_state(schedule: Schedule) -> str:
     """Return ``active``, ``paused``, or ``over`` for one that never fires again by itself."""
     if schedule.paused_at is not None:

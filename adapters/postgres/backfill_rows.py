@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import msgspec
-
 from ...domain import schedule_facts
 from ...domain.backfill import Backfill, Ending, Wanted
 from ...domain.commands import Origin
 from ...domain.schedule import Overlap
 from .query import Row
 from .schedule_rows import encoded
+from .stored_definitions import timing as restored
 
 COLUMNS = (
     *("backfill_id", "schedule", "from_at", "to_at", "priority", "overlap"),
@@ -31,11 +30,9 @@ BACKFILL = f"CAST(b.timing AS text), {', '.join(f'b.{name}' for name in COLUMNS)
 WIDTH = len(COLUMNS) + 1
 """How many they are."""
 
-_decode = msgspec.json.Decoder().decode
-
 
 def backfill(row: Row) -> Backfill:
-    """Return the backfill of a row."""
+    """Return the backfill of a row; the ``fault`` of its timing says if nobody can read that, and why."""
     timing, *values = row
     fields: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
     taken = {name: fields.pop(name) for name in ("from_at", "to_at", "priority", "overlap")}
@@ -43,7 +40,7 @@ def backfill(row: Row) -> Backfill:
     ending = fields.pop("ending")
     return Backfill(
         wanted=Wanted(**{**taken, "overlap": Overlap(taken["overlap"])}),
-        timing=schedule_facts.restore_timing(_decode(timing)),
+        timing=restored(timing, taken["from_at"]),
         origin=Origin(**trail),
         ending=None if ending is None else Ending(ending),
         **fields,

@@ -8,6 +8,7 @@ from ...domain.backfill import Backfill, Ending, Wanted, decide_next, requested,
 from ...domain.commands import Origin
 from ...domain.errors import BackfillNotFound, ScheduleNotFound
 from ...domain.firing_jobs import unfinished
+from ...domain.schedule import readable
 from ...domain.vocabulary import Verdict
 from . import backfill_rows as rows
 from . import schedule_rows
@@ -39,7 +40,7 @@ class PostgresBackfillStore:
         return backfill
 
     async def size(self, name: str, wanted: Wanted) -> int:
-        """Return how many fire times would be decided; raises ScheduleNotFound, InvalidInput."""
+        """Return how many fire times would be decided; raises as the port says."""
         return await self._database.run(lambda: self._size(name, wanted))
 
     async def stop(self, backfill_id: str, origin: Origin) -> Verdict:
@@ -72,7 +73,7 @@ class PostgresBackfillStore:
         if not found:
             raise ScheduleNotFound(f"there is no schedule {name}")
         at = yield from clock(self._database.moment())
-        return size(schedule_rows.schedule(found[0]).definition.timing, wanted, at)
+        return size(readable(schedule_rows.schedule(found[0])).definition.timing, wanted, at)
 
     def _stop(self, backfill_id: str, origin: Origin) -> Plan[Verdict]:
         found = yield self._statements.get(backfill_id=backfill_id)
@@ -92,12 +93,11 @@ class PostgresBackfillStore:
         if not found:
             return Fired(schedules=0, full=False, next_in=None), set()
         backfill = rows.backfill(found[0][: rows.WIDTH])
-        readable = schedule_rows.readable([found[0][rows.WIDTH :]])
+        schedule = schedule_rows.schedule(found[0][rows.WIDTH :])
         at = yield from clock(self._database.moment())
-        if (origin := facts.broken(backfill, is_lost=not readable)) is not None:
+        if (origin := facts.broken(backfill, is_lost=schedule.fault is not None)) is not None:
             yield from ended_early(self._schema, backfill, Ending.STOPPED, origin, at)
             return Fired(schedules=1, full=True, next_in=None), set()
-        [schedule] = readable
         apart = facts.is_apart(backfill)
         known = schedule if apart else unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         step = decide_next(backfill, known, at, busy=bool(known.open_jobs), most=limit)

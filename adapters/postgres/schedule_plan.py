@@ -6,7 +6,7 @@ from typing import Any
 
 from ...domain.commands import Origin
 from ...domain.errors import ScheduleNotFound, VersionConflict
-from ...domain.schedule import Schedule
+from ...domain.schedule import Schedule, readable
 from ...domain.vocabulary import ControlEventName
 from . import schedule_rows as rows
 from .query import Plan, Query
@@ -14,7 +14,15 @@ from .schedule_statements import schedule_statements
 
 
 def locked(schema: str, name: str, version: int | None = None) -> Plan[Schedule]:
-    """Lock a schedule's row; raises ScheduleNotFound, VersionConflict unless ``version`` is None or current."""
+    """Lock the row of a schedule that a change or a job is made of.
+
+    Raises ScheduleNotFound, ScheduleUnreadable, VersionConflict unless ``version`` is None or current.
+    """
+    return readable((yield from locked_as_it_is(schema, name, version)))
+
+
+def locked_as_it_is(schema: str, name: str, version: int | None = None) -> Plan[Schedule]:
+    """Lock a schedule's row, also one with a ``fault``: what stands in for its definition must not be written."""
     found = yield schedule_statements(schema).lock(name=name)
     if not found:
         raise ScheduleNotFound(f"there is no schedule {name}")

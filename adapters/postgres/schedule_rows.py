@@ -12,6 +12,7 @@ from ...domain.schedule import Declaration, Schedule, Slot
 from ...domain.zones import TZ_VERSION
 from .arrays import numbers
 from .query import Plan, Query, Row
+from .stored_definitions import definition as restored
 
 SCHEDULE = (
     "s.name, s.version, CAST(s.definition AS text), CAST(s.payload AS text), s.created_at, s.next_fire_at, "
@@ -34,17 +35,17 @@ WHOLE = (
 """What is written of a changed one."""
 
 _log = logging.getLogger(__name__)
-_decode, _encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode
 
 
 def schedule(row: Row) -> Schedule:
-    """Return the schedule of a row."""
+    """Return the schedule of a row; its ``fault`` says if nobody can read the definition, and why."""
     name, version, definition, payload, created_at, next_fire_at, paused_at, reason, *rest = row
     waiting, waiting_origin, waiting_cancels, open_jobs, last_job, declared_by, declared = rest
     return Schedule(
         name=name,
         version=version,
-        definition=schedule_facts.restore(_decode(definition), payload),
+        definition=restored(definition, payload, created_at),
         created_at=created_at,
         next_fire_at=next_fire_at,
         paused_at=paused_at,
@@ -56,22 +57,20 @@ def schedule(row: Row) -> Schedule:
     )
 
 
-def readable(found: Iterable[Row]) -> list[Schedule]:
+def _readable(found: Iterable[Row]) -> list[Schedule]:
     """Return the schedules of rows; a row that nobody can read is told of and left, and holds up no other."""
-    schedules: list[Schedule] = []
-    for row in found:
-        try:
-            schedules.append(schedule(row))
-        except (KeyError, TypeError, ValueError) as error:
-            _log.error("schedule %s can't be read, and does not fire: %r", row[0], error)
-    return schedules
+    schedules = [schedule(row) for row in found]
+    for one in schedules:
+        if one.fault is not None:
+            _log.error("schedule %s can't be read, and does not fire: %s", one.name, one.fault)
+    return [one for one in schedules if one.fault is None]
 
 
 def some_readable(ask: Callable[[int], Query], limit: int) -> Plan[tuple[int, list[Schedule]]]:
     """Return how many rows were found and the schedules among them, looking past rows that nobody can read."""
     while True:
         found = yield ask(limit)
-        schedules = readable(found)
+        schedules = _readable(found)
         if schedules or len(found) < limit:
             return len(found), schedules
         limit *= 2

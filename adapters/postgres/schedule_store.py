@@ -12,18 +12,18 @@ from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists, Unavailable
 from ...domain.facts import instant
 from ...domain.firing import Firing, Outcome, Reason
-from ...domain.schedule import Definition, Schedule
+from ...domain.schedule import Definition, Schedule, readable
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
 from . import schedule_rows as rows
 from .arrays import numbers, texts
 from .backfill_plan import all_ended
 from .database import Database
-from .firing_plan import Settlement, settle
+from .firing_plan import Settlement, settle, standings
 from .ledger_plan import NOTHING, Past, past
 from .locking import clock
 from .query import Plan, Query
-from .schedule_plan import locked, note
+from .schedule_plan import locked, locked_as_it_is, note
 from .schedule_statements import schedule_statements
 from .schedule_waking import wake_schedulers
 
@@ -103,7 +103,7 @@ class PostgresScheduleStore:
         schedule, is_new = yield from self._there(
             name, lambda at: changes.created(name, definition, at), origin
         )
-        if not (is_new or changes.is_defined_by(schedule, definition)):
+        if not (is_new or changes.is_defined_by(readable(schedule), definition)):
             raise ScheduleExists(declaring.defined_otherwise(schedule, definition))
         return Created(schedule, is_new)
 
@@ -123,7 +123,7 @@ class PostgresScheduleStore:
         raise Unavailable(f"schedule {name} is neither there nor taken in: try again")
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
-        schedule = yield from locked(self._schema, name, version)
+        schedule = yield from locked_as_it_is(self._schema, name, version)
         if changes.is_defined_by(schedule, definition):
             return schedule
         at = yield from clock(self._database.moment())
@@ -148,7 +148,7 @@ class PostgresScheduleStore:
         return answer
 
     def _pause(self, name: str, origin: Origin) -> Plan[Verdict]:
-        schedule = yield from locked(self._schema, name)
+        schedule = yield from locked_as_it_is(self._schema, name)
         if schedule.paused_at is not None:
             return Verdict.ALREADY_APPLIED
         at = yield from clock(self._database.moment())
@@ -166,7 +166,7 @@ class PostgresScheduleStore:
         return Verdict.ACCEPTED
 
     def _delete(self, name: str, origin: Origin, version: int | None) -> Plan[None]:
-        schedule = yield from locked(self._schema, name, version)
+        schedule = yield from locked_as_it_is(self._schema, name, version)
         at = yield from clock(self._database.moment())
         behind = yield from past(self._schema, schedule, at)
         change = changes.deleted(schedule, at, behind.decided)
@@ -192,11 +192,17 @@ class PostgresScheduleStore:
         at: datetime,
         behind: Past = NOTHING,
     ) -> Plan[Schedule]:
-        """Write a change, with the decisions it brings in the name of the version before it."""
+        """Write a change, with the decisions it brings in the name of the version before it.
+
+        What defines the schedule is written only if it changes: nobody may be able to read it, or not all of it.
+        """
         after = change.schedule
         if change.firings:
             yield from settle(self._schema, [Settlement(before, change.decided, behind.newest)], at)
-        yield self._statements.update(**_row(after, rows.WHOLE))
+        if (after.definition, after.declared) == (before.definition, before.declared):
+            yield self._statements.stand(**standings([after]))
+        else:
+            yield self._statements.update(**_row(after, rows.WHOLE))
         yield self._note(event, after, origin, at)
         return after
 

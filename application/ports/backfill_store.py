@@ -15,12 +15,13 @@ class BackfillStore(Protocol):
     async def request(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
         """Ask for a backfill, once for each request id of ``origin``.
 
-        Raises ScheduleNotFound, InvalidInput, KeyConflict when this request id has asked for another one.
+        Raises ScheduleNotFound, ScheduleUnreadable, InvalidInput, KeyConflict when this request id has asked for
+        another one.
         """
         ...
 
     async def size(self, name: str, wanted: Wanted) -> int:
-        """Return how many fire times would be decided; raises ScheduleNotFound, InvalidInput."""
+        """Return how many fire times would be decided; raises ScheduleNotFound, ScheduleUnreadable, InvalidInput."""
         ...
 
     async def stop(self, backfill_id: str, origin: Origin) -> Verdict:

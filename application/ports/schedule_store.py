@@ -40,7 +40,7 @@ class ScheduleStore(Protocol):
         """Create a schedule that starts now unless it says when; of several at once, one does and the others find it.
 
         Raises InvalidInput when that start leaves no room for a fire time, ScheduleExists unless the one that is there
-        has the same definition (its start counts for one left open).
+        has the same definition (its start counts for one left open), ScheduleUnreadable if that has a ``fault``.
         """
         ...
 
@@ -67,7 +67,7 @@ class ScheduleStore(Protocol):
         ...
 
     async def resume(self, name: str, origin: Origin) -> Verdict:
-        """Fire again, from now on; raises ScheduleNotFound."""
+        """Fire again, from now on; raises ScheduleNotFound, ScheduleUnreadable."""
         ...
 
     async def delete(self, name: str, origin: Origin, *, version: int | None = None) -> None:
@@ -93,13 +93,14 @@ class FiringStore(Protocol):
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
         """Fire now, once for each request id of ``origin``: asked again, the answer is what was decided then.
 
-        Raises ScheduleNotFound, KeyConflict when this request id has asked with another overlap policy.
+        Raises ScheduleNotFound, ScheduleUnreadable, KeyConflict when this request id has asked with another overlap
+        policy.
         """
         ...
 
 
 class ScheduleReader(Protocol):
-    """Reads."""
+    """Reads; a schedule whose stored definition nobody can read has a ``fault``."""
 
     async def get(self, name: str) -> Schedule | None:
         """Return a schedule as it is now."""

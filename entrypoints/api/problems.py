@@ -33,6 +33,7 @@ class Code(StrEnum):
     BUSY = "busy"
     KEY_IN_PROGRESS = "key_in_progress"
     SCHEDULE_EXISTS = "schedule_exists"
+    SCHEDULE_UNREADABLE = "schedule_unreadable"
     VERSION_CONFLICT = "version_conflict"
     PAYLOAD_TOO_LARGE = "payload_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
@@ -59,6 +60,7 @@ KINDS: Mapping[Code, tuple[int, str]] = {
     Code.BUSY: (409, "Somebody else holds the job; nothing was changed"),
     Code.KEY_IN_PROGRESS: (409, "The first request with this submit key has not finished"),
     Code.SCHEDULE_EXISTS: (409, "A schedule of this name is there, and is defined otherwise"),
+    Code.SCHEDULE_UNREADABLE: (409, "The schedule's stored definition can't be read"),
     Code.VERSION_CONFLICT: (412, "It has another version than If-Match asks for; nothing was changed"),
     Code.PAYLOAD_TOO_LARGE: (413, "The body is too large"),
     Code.UNSUPPORTED_MEDIA_TYPE: (415, "The body must be plain application/json in UTF-8"),
@@ -87,6 +89,7 @@ SAID: Mapping[type[e.FencepostError], Code] = {
     e.WrongState: Code.WRONG_STATE,
     e.JobBusy: Code.BUSY,
     e.ScheduleExists: Code.SCHEDULE_EXISTS,
+    e.ScheduleUnreadable: Code.SCHEDULE_UNREADABLE,
     e.VersionConflict: Code.VERSION_CONFLICT,
     e.KeyConflict: Code.KEY_CONFLICT,
 }

@@ -12,6 +12,7 @@ from ...domain.errors import (
     KeyInProgress,
     ScheduleExists,
     ScheduleNotFound,
+    ScheduleUnreadable,
     Unavailable,
     VersionConflict,
     WrongState,
@@ -36,6 +37,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (KeyConflict, CONFLICT),
     (KeyInProgress, CONFLICT),
     (ScheduleExists, CONFLICT),
+    (ScheduleUnreadable, CONFLICT),
     (VersionConflict, CONFLICT),
     (Unavailable, UNREACHABLE),
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from ....domain.schedule import Schedule
+from ....domain.schedule import Schedule, unreadable
 from ...records import Record, drift_record, schedule_record
 from ..render import json_response, stored
 
@@ -26,8 +26,10 @@ def shown(schedule: Schedule, status: int = 200, headers: Mapping[str, str] | No
 
 
 def listed(schedule: Schedule) -> Record:
-    """Return a schedule without payload, and what its expression means."""
-    return {**schedule_record(schedule), "words": schedule.definition.timing.recurrence.words()}
+    """Return a schedule without payload, and what its expression means as long as its fire times are known."""
+    timing = schedule.definition.timing
+    words = timing.recurrence.words() if unreadable(timing) is None else None
+    return {**schedule_record(schedule), "words": words}
 
 
 def address(name: str) -> str:

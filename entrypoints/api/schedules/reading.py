@@ -13,7 +13,7 @@ from ....domain.recurrence import Dst, recurrence
 from ....domain.schedule import Schedule, fire_times
 from ....domain.values import check_moment, check_name
 from ....domain.zones import TZ_VERSION, zone
-from ...records import fire_time_record, firing_record, schedule_state
+from ...records import fire_time_record, firing_record, schedule_state, unreadable_record
 from ..bodies import json_object
 from ..caller import container
 from ..cursors import cursor, opened
@@ -32,7 +32,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @router.get("/schedules", **doc.LIST)
 async def list_schedules(request: Request) -> Response:
-    """Return schedules by name."""
+    """Return schedules by name, those that nobody can read apart from the others."""
     query, mark = Query(request, PAGED), ["schedules"]
     limit = query.integer("limit", 1, PAGE_MOST) or PAGE
     given = query.text("cursor")
@@ -40,7 +40,9 @@ async def list_schedules(request: Request) -> Response:
     found = await container(request).scheduling().list(after=after, limit=limit + 1)
     page = found[:limit]
     following = cursor(page[-1].name, mark) if len(found) > limit else None
-    return json_response({"items": [listed(one) for one in page], "next": following})
+    items = [listed(one) for one in page if one.fault is None]
+    unreadable = [unreadable_record(one) for one in page if one.fault is not None]
+    return json_response({"items": items, "unreadable": unreadable, "next": following})
 
 
 @router.get("/schedules/{name:path}/next", **doc.NEXT)
@@ -87,7 +89,7 @@ async def firings(request: Request) -> Response:
     scheduling = container(request).scheduling()
     found = await scheduling.firings(name, before=before, limit=limit + 1)
     if not found:
-        await scheduling.get(name)
+        await scheduling.find(name)
     if len(found) <= limit:
         return json_response({"items": [firing_record(one) for one in found], "next": None})
     last = found[limit - 1].fire_at

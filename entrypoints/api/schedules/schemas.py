@@ -161,7 +161,7 @@ class ScheduleInList(Struct):
     version: Annotated[int, Meta(description="Grows with each change by somebody; the ETag.")]
     state: Standing
     cron: str
-    words: str
+    words: Annotated[str | None, Meta(description="null when nobody knows its fire times: its zone is gone.")]
     tz: str
     dst: Dst
     starts_at: Moment
@@ -211,10 +211,21 @@ class Schedule(ScheduleInList):
     drift: Annotated[list[FieldDifference], Meta(description="The fields in ``drifted``, with both values.")]
 
 
+class UnreadableSchedule(Struct):
+    """A schedule whose definition nobody can read: it fires nothing, and can be paused, deleted and replaced."""
+
+    name: Name
+    version: int
+    fault: Annotated[str, Meta(description="What is wrong with its definition.")]
+    next_fire_at: Moment | None
+    paused_at: Moment | None
+
+
 class SchedulePage(Struct):
-    """Schedules by name."""
+    """Schedules by name; those that nobody can read are apart, and count for the page, too."""
 
     items: list[ScheduleInList]
+    unreadable: list[UnreadableSchedule]
     next: Cursor
 
 

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ....domain.errors import ScheduleUnreadable
 from ....domain.facts import instant
-from ....domain.schedule import coming
+from ....domain.schedule import coming, unreadable
 from ....domain.values import check_integer, check_name
 from ...records import firing_record, schedule_record
 from ..flags import PLAIN, Flags
@@ -28,11 +29,15 @@ async def list_schedules(
     after: Annotated[str, Parameter(help="Only names behind this one: the next page.")] = "",
     flags: Flags = PLAIN,
 ) -> None:
-    """List schedules by name."""
+    """List schedules by name; those that nobody can read are told of beside."""
     check_integer("limit", limit, 1, LIMIT_MOST)
     async with session(flags) as container:
         page = await container.scheduling().list(after=after, limit=limit)
-    emit_many(flags.output, map(schedule_record, page), COLUMNS, TYPE)
+    readable = [schedule for schedule in page if schedule.fault is None]
+    emit_many(flags.output, map(schedule_record, readable), COLUMNS, TYPE)
+    for schedule in page:
+        if schedule.fault is not None:
+            say(f"error: {ScheduleUnreadable(schedule.name, schedule.fault)}")
     if len(page) == limit:
         say(f"there may be more: --after {page[-1].name}")
 
@@ -50,9 +55,11 @@ async def show(
     async with session(flags) as container:
         schedule = await container.scheduling().get(name)
         last = await container.scheduling().firings(name, limit=LAST)
+    timing = schedule.definition.timing
+    fires = unreadable(timing) is None
     record = told(schedule) | {
-        "words": schedule.definition.timing.recurrence.words(),
-        "next_fire_times": [instant(time) for time in coming(schedule, number)],
+        "words": timing.recurrence.words() if fires else None,
+        "next_fire_times": [instant(time) for time in coming(schedule, number)] if fires else [],
         "last_firings": [firing_record(firing) for firing in last[:LAST]],
     }
     emit_one(flags.output, record, for_people(record))
@@ -75,7 +82,7 @@ async def firings(
     async with session(flags) as container:
         page = await container.scheduling().firings(name, before=earlier_than, limit=limit)
         if not page and before is None:
-            await container.scheduling().get(name)
+            await container.scheduling().find(name)
     emit_many(flags.output, map(firing_record, page), FIRING_COLUMNS)
     if len(page) >= limit:
         say(f"there may be more: --before {instant(page[-1].fire_at)}")

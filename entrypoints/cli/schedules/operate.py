@@ -96,7 +96,7 @@ async def delete(
 
 async def _found(name: str, container: "Container") -> Schedule | None:
     try:
-        return await container.scheduling().get(name)
+        return await container.scheduling().find(name)
     except ScheduleNotFound:
         return None
 

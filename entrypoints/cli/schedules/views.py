@@ -51,9 +51,8 @@ def for_people(record: Record) -> Record:
 
 def _on_the_wall(times: Iterable[str], tz: str) -> Iterator[str]:
     """Yield moments, and beside them what the clock of a zone other than UTC shows, with its offset."""
-    place = zone("tz", tz)
     for time in times:
-        there = None if tz == UTC_NAME else local_time(datetime.fromisoformat(time), place)
+        there = None if tz == UTC_NAME else local_time(datetime.fromisoformat(time), zone("tz", tz))
         yield moment(time) if there is None else f"{moment(time)}  {there}"
 
 

@@ -47,7 +47,7 @@ async def test_schedules_are_listed_by_name(
 
 async def test_a_list_may_be_empty(api: httpx2.AsyncClient) -> None:
     """Nothing is a list, too."""
-    assert (await api.get("/v1/schedules")).json() == {"items": [], "next": None}
+    assert (await api.get("/v1/schedules")).json() == {"items": [], "unreadable": [], "next": None}
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
