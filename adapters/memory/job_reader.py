@@ -1,7 +1,7 @@
 """Plain reads of jobs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from ...application.ports.job_reader import JobFilter
@@ -23,22 +23,29 @@ class MemoryJobReader:
 
     async def page(self, where: JobFilter, *, below: int | None = None, limit: int = 100) -> Sequence[Job]:
         """Return jobs newest first."""
-        newest_first = reversed(self._database.jobs.values())
-        found = (
-            job for job in newest_first if (below is None or job.job_id < below) and _matches(job, where)
-        )
+        newest_first = self._matching(reversed(self._database.jobs.values()), where)
+        found = (job for job in newest_first if below is None or job.job_id < below)
         return list(islice(found, limit))
 
     async def count(self, where: JobFilter, most: int = 10_000) -> int:
         """Count, stopping at ``most``."""
-        return sum(1 for _ in islice(self._matching(where), most))
+        return sum(1 for _ in islice(self._matching(self._database.jobs.values(), where), most))
 
     async def states(self, where: JobFilter) -> Mapping[State, int]:
         """Count the jobs of each state; a state without jobs is left out."""
-        return Counter(job.state for job in self._matching(where))
+        return Counter(job.state for job in self._matching(self._database.jobs.values(), where))
 
-    def _matching(self, where: JobFilter) -> Iterator[Job]:
-        return (job for job in self._database.jobs.values() if _matches(job, where))
+    def _matching(self, jobs: Iterable[Job], where: JobFilter) -> Iterator[Job]:
+        matching = (job for job in jobs if _matches(job, where))
+        if where.schedule is None:
+            return matching
+        fired = self._fired(where.schedule)
+        return (job for job in matching if job.job_id in fired)
+
+    def _fired(self, schedule: str) -> set[int | None]:
+        """Return the jobs that the ledger of a schedule names."""
+        with self._database.transaction():
+            return {entry.firing.job_id for entry in self._database.ledgers.get(schedule, {}).values()}
 
 
 def _matches(job: Job, where: JobFilter) -> bool:

@@ -32,6 +32,8 @@ class Tables:
     workers: Table
     submit_keys: Table
     unique_keys: Table
+    firings: Table
+    """As far as jobs are looked for by their schedule."""
 
 
 def tables(schema: str = "fencepost") -> Tables:
@@ -51,6 +53,7 @@ def tables(schema: str = "fencepost") -> Tables:
             Column("job_id", BigInteger),
             Column("held_until", MOMENT),
         ),
+        Table("firings", metadata, Column("schedule", Text), Column("job_id", BigInteger)),
     )
 
 

@@ -12,11 +12,16 @@ from ...domain.vocabulary import State
 
 @frozen(kw_only=True)
 class JobFilter:
-    """All given conditions must hold, literally (no patterns); None means any."""
+    """All given conditions must hold, literally (no patterns); None means any.
+
+    The jobs of a ``schedule`` are those that its ledger names, those of backfills and triggers included; the ledger
+    outlives it.
+    """
 
     states: frozenset[State] | None = None
     queue: str | None = None
     type: str | None = None
+    schedule: str | None = None
     dismissed: bool | None = None
     submitted_from: datetime | None = None
     submitted_before: datetime | None = None

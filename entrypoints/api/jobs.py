@@ -17,7 +17,7 @@ from .query import BIGINT_MAX, Query, no_query
 
 router = APIRouter()
 PAGE, PAGE_MOST = 100, 500
-FILTERS = ("state", "queue", "type", "dismissed", "submitted_from", "submitted_before")
+FILTERS = ("state", "queue", "type", "schedule", "dismissed", "submitted_from", "submitted_before")
 
 
 @router.get("/jobs", **doc.LIST_JOBS)
@@ -83,11 +83,12 @@ def _filter(query: Query) -> tuple[JobFilter, object]:
         states=frozenset(map(State, states)) or None,
         queue=query.text("queue"),
         type=query.text("type"),
+        schedule=query.text("schedule"),
         dismissed=query.switch("dismissed"),
         submitted_from=query.moment("submitted_from"),
         submitted_before=query.moment("submitted_before"),
     )
-    mark = [sorted(set(states)), where.queue, where.type, where.dismissed]
+    mark = [sorted(set(states)), where.queue, where.type, where.schedule, where.dismissed]
     return where, [*mark, where.submitted_from, where.submitted_before]
 
 

@@ -26,6 +26,7 @@ LIMIT_MOST = 1_000
 dead = App(name="dead", help="Work through the dead letters.")
 Queue = Annotated[str | None, Parameter(help="Only this queue.")]
 Type = Annotated[str | None, Parameter(help="Only this type.")]
+Schedule = Annotated[str | None, Parameter(help="Only jobs of this schedule.")]
 
 
 @Parameter(name="*")
@@ -36,22 +37,26 @@ class Worklist:
     all: Annotated[bool, Parameter(help="All that are not dismissed.", negative=())] = False
     queue: Queue = None
     type: Type = None
+    schedule: Schedule = None
 
     def unless(self, job_ids: tuple[int, ...]) -> JobFilter | None:
         """Return which jobs, None for the named ones; bulk must be asked for by --all or a condition."""
         if bool(job_ids) is (self != NOBODY):
-            raise InvalidInput("job_id", "must be given, or --all, --queue or --type, but not both")
-        return None if job_ids else _dead(self.queue, self.type, dismissed=False)
+            raise InvalidInput(
+                "job_id", "must be given, or --all, --queue, --type or --schedule, but not both"
+            )
+        return None if job_ids else _dead(self.queue, self.type, self.schedule, dismissed=False)
 
 
 NOBODY = Worklist()
 
 
-def _dead(queue: str | None, type: str | None, *, dismissed: bool) -> JobFilter:
+def _dead(queue: str | None, type: str | None, schedule: str | None, *, dismissed: bool) -> JobFilter:
     return JobFilter(
         states=frozenset({State.DEAD}),
         queue=None if queue is None else check_name("queue", queue),
         type=None if type is None else check_name("type", type),
+        schedule=None if schedule is None else check_name("schedule", schedule),
         dismissed=dismissed,
     )
 
@@ -61,6 +66,7 @@ async def list_dead(
     *,
     queue: Queue = None,
     type: Type = None,
+    schedule: Schedule = None,
     dismissed: Annotated[bool, Parameter(help="The dismissed ones instead.", negative=())] = False,
     limit: Annotated[int, Parameter(help="At most this many.")] = 50,
     below: Annotated[int | None, Parameter(help="Only ids below this one: the next page.")] = None,
@@ -68,10 +74,9 @@ async def list_dead(
 ) -> None:
     """List dead jobs with what killed them, newest first."""
     check_integer("limit", limit, 1, LIMIT_MOST)
+    where = _dead(queue, type, schedule, dismissed=dismissed)
     async with session(flags) as container:
-        page = await container.job_reader().page(
-            _dead(queue, type, dismissed=dismissed), below=below, limit=limit
-        )
+        page = await container.job_reader().page(where, below=below, limit=limit)
         log = container.event_log()
         records = [job_record(job) | _death(await log.history(job.job_id)) for job in page]
     emit_many(flags.output, records, COLUMNS, ERROR)

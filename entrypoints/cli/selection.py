@@ -24,6 +24,7 @@ class Selection:
     ] = None
     queue: Annotated[str | None, Parameter(help="The queue's name.")] = None
     type: Annotated[str | None, Parameter(help="The type's name.")] = None
+    schedule: Annotated[str | None, Parameter(help="The name of the schedule whose jobs they are.")] = None
     submitted_from: Annotated[str | None, Parameter(help="Submitted at this moment or later.")] = None
     submitted_before: Annotated[str | None, Parameter(help="Submitted before this moment.")] = None
 
@@ -39,6 +40,7 @@ class Selection:
             states=frozenset(self.state) if self.state else None,
             queue=None if self.queue is None else check_name("queue", self.queue),
             type=None if self.type is None else check_name("type", self.type),
+            schedule=None if self.schedule is None else check_name("schedule", self.schedule),
             dismissed=dismissed,
             submitted_from=moment("submitted_from", self.submitted_from),
             submitted_before=moment("submitted_before", self.submitted_before),

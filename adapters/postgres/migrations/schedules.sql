@@ -48,6 +48,7 @@ CREATE TABLE {schema}.firings (
     CHECK (until >= fire_at)
 );
 CREATE INDEX firings_job ON {schema}.firings (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX firings_jobs_of_schedule ON {schema}.firings (schedule, job_id) WHERE job_id IS NOT NULL;
 
 -- Ranges of the past whose fire times are decided once more, as somebody asked; they outlive their schedule, too.
 CREATE TABLE {schema}.backfills (
