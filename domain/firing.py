@@ -12,6 +12,7 @@ from itertools import groupby
 
 from attrs import define, evolve, field, frozen
 
+from .interval import Interval
 from .limits import LATEST
 from .schedule import (
     CRON,
@@ -143,16 +144,25 @@ def decide_due(
 
 def passed_over(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> tuple[Firing, ...]:
     """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
+    first, timing = schedule.next_fire_at, schedule.definition.timing
+    if first is None or first > now:
+        return ()
+    if decided == () and unreadable(timing) is None and isinstance(timing.recurrence, Interval):
+        return (_edited(first, *timing.recurrence.run(first, min(now, timing.ends_at or now))),)
     runs = groupby(_passed(schedule, now), decided.__contains__)
-    return tuple(_edited(run) for is_decided, run in runs if not is_decided)
+    return tuple(_walked(run) for is_decided, run in runs if not is_decided)
 
 
-def _edited(run: Iterator[datetime]) -> Firing:
-    """Return the one skip that stands for fire times in a row: after a long outage there may be millions."""
+def _walked(run: Iterator[datetime]) -> Firing:
+    """Return the one skip that stands for fire times in a row, one by one: there may be very many."""
     first = last = next(run)
     count = 1
     for moment in run:
         last, count = moment, count + 1
+    return _edited(first, count, last)
+
+
+def _edited(first: datetime, count: int, last: datetime) -> Firing:
     until = None if count == 1 else last
     return Firing(fire_at=first, outcome=Outcome.SKIPPED, reason=Reason.EDITED, until=until, count=count)
 

@@ -62,6 +62,11 @@ def with_jobs(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
     return evolve(schedule, open_jobs=(*schedule.open_jobs, *job_ids)[-OPEN_JOBS:], last_job=job_ids[-1])
 
 
+def inheriting(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
+    """Let a new schedule know the unfinished jobs of earlier ones of its name; how they end is not its concern."""
+    return evolve(schedule, open_jobs=tuple(job_ids[-OPEN_JOBS:]))
+
+
 def remembered(schedule: Schedule) -> list[int]:
     """Return the jobs whose states decisions depend on, each once."""
     last = () if schedule.last_job is None else (schedule.last_job,)

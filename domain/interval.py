@@ -42,6 +42,11 @@ class Interval:
         last = (LATEST - self.starts_at) // self.length
         return (self.starts_at + k * self.length for k in range(first, last + 1))
 
+    def run(self, first: datetime, end: datetime) -> tuple[int, datetime]:
+        """Return how many fire times there are from one of them to a moment, and the last: there may be millions."""
+        steps = (end - first) // self.length
+        return steps + 1, first + steps * self.length
+
     def words(self) -> str:
         """Return one English sentence."""
         return f"Every {_spelled(self.length)}, counted from {self.starts_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -47,26 +47,27 @@ def is_defined_by(schedule: Schedule, definition: Definition) -> bool:
 def edited(
     schedule: Schedule, definition: Definition, now: datetime, decided: Container[datetime] = ()
 ) -> Change:
-    """Replace the definition; what was due by the old one and is not decided yet is skipped.
+    """Replace the definition; what was due by the old timing and is not decided yet is skipped.
 
-    The start stays where it is unless the definition says when. Raises InvalidInput when that leaves no room for a fire
-    time. Only for a definition that changes something, see ``is_defined_by``.
+    What is due by a timing that stays as it is will be decided by the new policies. The start stays where it is unless
+    the definition says when. Raises InvalidInput when that leaves no room for a fire time. Only for a definition that
+    changes something, see ``is_defined_by``.
     """
     definition = definition.starting(schedule.definition.timing.start)
     check_room(definition.timing)
-    if schedule.paused_at is not None:
+    if schedule.paused_at is not None or definition.timing == schedule.definition.timing:
         return Change(schedule=_next(schedule, definition=definition))
     changed = _next(schedule, definition=definition, next_fire_at=first_fire_time(definition.timing, now))
     return Change(schedule=changed, firings=passed_over(schedule, now, decided))
 
 
 def rezoned(schedule: Schedule, now: datetime) -> Change:
-    """Compute the next fire time anew, as an edit does, for rules of time zones may have changed; nothing may be due.
+    """Compute the next fire time anew, as an edit does, for rules of time zones may have changed.
 
-    The schedule is as it was if that comes to the same, or if its rules can't be read any more.
+    The schedule is as it was if that comes to the same, if the fire time has come, or if its rules can't be read.
     """
     timing = schedule.definition.timing
-    if schedule.next_fire_at is None or unreadable(timing) is not None:
+    if schedule.next_fire_at is None or schedule.next_fire_at <= now or unreadable(timing) is not None:
         return Change(schedule=schedule)
     first = first_fire_time(timing, now)
     return Change(

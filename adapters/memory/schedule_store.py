@@ -17,7 +17,7 @@ from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
 from .backfill_store import end_all
 from .database import MemoryDatabase
-from .settling import decided_slots, found, note, record, settle
+from .settling import decided_slots, found, inherited, note, record, settle
 
 
 class MemoryScheduleStore:
@@ -63,7 +63,7 @@ class MemoryScheduleStore:
         with self._database.transaction() as now:
             there = self._database.schedules.get(name)
             if there is None:
-                schedule = changes.created(name, definition, now)
+                schedule = inherited(self._database, changes.created(name, definition, now))
                 return Created(self._write(Name.SCHEDULE_CREATED, schedule, origin, now), is_new=True)
             if not changes.is_defined_by(there, definition):
                 raise ScheduleExists(declaring.defined_otherwise(there, definition))
@@ -88,7 +88,7 @@ class MemoryScheduleStore:
             there = self._database.schedules.get(name)
             answer = declaring.judged(name, there, app, definition, force=force)
             if there is None:
-                new = declaring.newly_declared(name, app, definition, now)
+                new = inherited(self._database, declaring.newly_declared(name, app, definition, now))
                 self._write(Name.SCHEDULE_CREATED, new, origin, now)
             elif answer.action in declaring.EVENTS:
                 decided = decided_slots(self._database, name)

@@ -6,12 +6,13 @@ from typing import Any
 
 from attrs import evolve
 
+from ...domain.backfill_facts import is_apart
 from ...domain.commands import Origin
 from ...domain.decide import enqueue
 from ...domain.errors import ScheduleNotFound, VersionConflict
 from ...domain.event import ControlEvent
 from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
-from ...domain.firing_jobs import remembered, submit, with_jobs
+from ...domain.firing_jobs import inheriting, remembered, submit, with_jobs
 from ...domain.job import Job
 from ...domain.ledger import DecidedSlots, Entry, goes_on
 from ...domain.schedule import CRON, Schedule, Slot
@@ -38,6 +39,18 @@ def remembered_jobs(database: MemoryDatabase, schedule: Schedule) -> list[Job]:
 def job_states(database: MemoryDatabase, schedule: Schedule) -> dict[int, State]:
     """Return their states."""
     return {job.job_id: job.state for job in remembered_jobs(database, schedule)}
+
+
+def inherited(database: MemoryDatabase, schedule: Schedule) -> Schedule:
+    """Let a new schedule know the unfinished jobs of earlier ones of its name, but for those that run apart."""
+    fired = (entry.firing for entry in database.ledgers.get(schedule.name, {}).values())
+    jobs = (database.jobs.get(row.job_id) for row in fired if row.job_id and not _runs_apart(database, row))
+    return inheriting(schedule, sorted(job.job_id for job in jobs if job is not None and not job.terminal))
+
+
+def _runs_apart(database: MemoryDatabase, row: Firing) -> bool:
+    backfill = database.backfills.get(row.origin)
+    return backfill is not None and is_apart(backfill)
 
 
 def decided_slots(database: MemoryDatabase, name: str) -> DecidedSlots:

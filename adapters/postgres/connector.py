@@ -39,11 +39,15 @@ SELECT (SELECT set_config('synchronous_commit', 'on', false)
 
 @frozen
 class Timeouts:
-    """Bounds of one connection; zero means none. The defaults suit leases of 30 s."""
+    """Bounds of one connection; zero means none. The defaults suit leases of 30 s.
+
+    ``idle_in_transaction`` is well below what makes a fire time missed: what a frozen scheduler has locked, another one
+    decides in time.
+    """
 
     statement: timedelta = timedelta(seconds=7.5)
     lock: timedelta = timedelta(seconds=3.75)
-    idle_in_transaction: timedelta = timedelta(seconds=15)
+    idle_in_transaction: timedelta = timedelta(seconds=5)
 
 
 def _milliseconds(duration: timedelta) -> int:

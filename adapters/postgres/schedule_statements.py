@@ -38,6 +38,14 @@ INSERT INTO {schema}.schedules (
 )
 ON CONFLICT DO NOTHING RETURNING name
 """
+# The jobs of earlier schedules of a name, but for those of backfills that run apart.
+_EARLIER = """
+SELECT j.job_id FROM {schema}.firings AS f JOIN {schema}.jobs AS j ON j.job_id = f.job_id
+WHERE f.schedule = :name AND j.state IN ('pending', 'running') AND NOT EXISTS (
+    SELECT FROM {schema}.backfills AS b WHERE b.backfill_id = f.origin AND b.overlap = 'allow'
+)
+ORDER BY j.job_id
+"""
 _UPDATE = """
 UPDATE {schema}.schedules SET version = :version, definition = CAST(:definition AS jsonb),
     payload = CAST(:payload AS json), next_fire_at = :next_fire_at, tz_version = CASE
@@ -186,6 +194,7 @@ class ScheduleStatements:
     list: Statement
     declared: Statement
     insert: Statement
+    earlier: Statement
     update: Statement
     delete: Statement
     note: Statement
@@ -208,7 +217,19 @@ class ScheduleStatements:
 
 
 _READS = frozenset(
-    {"get", "list", "declared", "next", "states", "newest", "decided", "asked", "triggered", "ledger"}
+    {
+        "earlier",
+        "get",
+        "list",
+        "declared",
+        "next",
+        "states",
+        "newest",
+        "decided",
+        "asked",
+        "triggered",
+        "ledger",
+    }
 )
 _SQL = {
     "get": _GET,
@@ -216,6 +237,7 @@ _SQL = {
     "list": _LIST,
     "declared": _DECLARED,
     "insert": _INSERT,
+    "earlier": _EARLIER,
     "update": _UPDATE,
     "delete": _DELETE,
     "note": _NOTE,

@@ -12,6 +12,7 @@ from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists, Unavailable
 from ...domain.facts import instant
 from ...domain.firing import Firing, Outcome, Reason
+from ...domain.firing_jobs import inheriting
 from ...domain.schedule import Definition, Schedule, readable
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
@@ -118,9 +119,17 @@ class PostgresScheduleStore:
             schedule = make(at)
             if (yield self._statements.insert(**_row(schedule, rows.NEW))):
                 yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
-                return schedule, True
+                return (yield from self._inheriting(schedule)), True
             # somebody else was faster: theirs is there now, unless it is gone again
         raise Unavailable(f"schedule {name} is neither there nor taken in: try again")
+
+    def _inheriting(self, schedule: Schedule) -> Plan[Schedule]:
+        earlier = yield self._statements.earlier(name=schedule.name)
+        if not earlier:
+            return schedule
+        known = inheriting(schedule, [job_id for [job_id] in earlier])
+        yield self._statements.stand(**standings([known]))
+        return known
 
     def _edit(self, name: str, definition: Definition, origin: Origin, version: int | None) -> Plan[Schedule]:
         schedule = yield from locked_as_it_is(self._schema, name, version)

@@ -1,11 +1,11 @@
 """I31: a schedule's job begins its life only when the overlap policy lets it, given the others that are unfinished.
 
 Judged where a job is inserted, by positions: what ended before it was seen to have ended. By any policy but ``allow``
-no other job of the same schedule may be unfinished then. Four things don't count:
+no other job of the same schedule may be unfinished then, nor of an earlier one of the same name. Three things don't
+count:
 
 - a job that was finished once and that somebody has requeued: its second life is not the schedule's doing;
 - jobs of a backfill by ``allow``, which run apart;
-- jobs of an earlier schedule of the same name, which the new one does not know;
 - of very many unfinished jobs the oldest, which a schedule forgets (``REMEMBERED``).
 
 A firing that an operation asked for is judged by the policy that the operation has named, and begins alone where it was
@@ -41,7 +41,6 @@ class _Job:
     job_id: int
     born: int
     ended: int | None
-    life: int
     origin: str
 
 
@@ -57,8 +56,7 @@ class Overlaps:
         if birth is None or birth.position is None:
             return
         name, born = birth.actor.removeprefix(ACTOR), birth.position
-        stint = inquiry.known.stint(name, born)
-        job = _Job(course.job_id, born, course.ended, 0 if stint is None else stint.life, _origin(entry))
+        job = _Job(course.job_id, born, course.ended, _origin(entry))
         others = self._unfinished.get(name, ())
         before = deque((one for one in others if _lasts_beyond(one, born)), REMEMBERED)
         if entry is not None and before:
@@ -89,7 +87,7 @@ def _lasts_beyond(job: _Job, position: int) -> bool:
 def _is_free(name: str, birth: JobEvent, entry: LedgerRow, other: _Job, known: Surroundings) -> bool:
     """Whether a job may begin although another one is unfinished."""
     stint = known.stint(name, birth.position or 0)
-    if stint is None or stint.life != other.life or _is_apart(name, other.origin, known):
+    if stint is None or _is_apart(name, other.origin, known):
         return True
     if entry.origin != CRON:
         return entry.outcome != Outcome.QUEUED and not alone(known.overlap_asked(name, entry.origin))

@@ -1,7 +1,7 @@
 """The fire times that one definition gives while it is in force, one after the other."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from attrs import define, field, frozen
 
@@ -31,10 +31,11 @@ class Gap:
 
 @define(eq=False)
 class Span:
-    """The fire times of an active stint, each later than the change that began it.
+    """The fire times of an active stint, each later than where it begins.
 
-    ``end`` is the change that ended it. Those up to the end, or before the schedule's next fire time while it lasts,
-    are due: each must have its decision. Later ones have one only when the clock was set back before the change.
+    ``end`` is the change that ended it. Those up to where the next one begins, or before the schedule's next fire time
+    while it lasts, are due: each must have its decision. Later ones have one only when the clock was set back before
+    the change.
     """
 
     stint: Stint
@@ -49,7 +50,7 @@ class Span:
     def __attrs_post_init__(self) -> None:
         """Go to the first fire time."""
         self.tz_version = self.stint.tz_version
-        self.go_to(self.stint.at + self.stint.at.resolution)
+        self.go_to(self.stint.since + self.stint.since.resolution)
 
     def take(self) -> datetime | None:
         """Return the following fire time, and go on to the next."""
@@ -77,7 +78,7 @@ class Span:
     def count(self, until: datetime, most: int) -> tuple[int, datetime | None]:
         """Go on beyond a moment; return how many fire times that took, one more than ``most`` if many, and the last."""
         if most > _WORTH_COMPUTING and isinstance(self.terms.timing.recurrence, Interval):
-            return self._computed(until, self.terms.timing.recurrence.length)
+            return self._computed(until, self.terms.timing.recurrence)
         number, last = 0, None
         while self.following is not None and self.following <= until:
             if number > most:
@@ -86,14 +87,13 @@ class Span:
             number, last = number + 1, self.take()
         return number, last
 
-    def _computed(self, until: datetime, length: timedelta) -> tuple[int, datetime | None]:
-        """Count without going from one fire time to the next: a year may have 31 million of them."""
+    def _computed(self, until: datetime, interval: Interval) -> tuple[int, datetime | None]:
+        """Count without going from one fire time to the next."""
         first, end = self.following, min(until, self.terms.timing.ends_at or until)
         if first is None or first > end:
             return 0, None
-        steps = (end - first) // length
         self.go_to(until + until.resolution)
-        return steps + 1, first + steps * length
+        return interval.run(first, end)
 
 
 def is_computable(terms: Terms, *tz_versions: str | None) -> bool:

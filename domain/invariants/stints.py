@@ -45,15 +45,16 @@ class Terms:
 class Stint:
     """What a change has brought, until the next one.
 
-    ``life`` numbers the schedules that had the name, one after the other. ``first`` is the fire time that the change
-    names as the next one. ``terms`` is None when the definition cannot be read.
+    ``first`` is the fire time that the change names as the next one, and those after ``since`` are the stint's: usually
+    those after the change, but an edit that leaves the timing as it is goes on where the stint before it has come to.
+    ``terms`` is None when the definition cannot be read.
     """
 
     name: Name
     position: int
     at: datetime
+    since: datetime
     actor: str
-    life: int
     version: int
     terms: Terms | None
     active: bool
@@ -112,22 +113,30 @@ def _stint(event: ControlEvent, position: int, before: Stint | None) -> Stint:
     terms = before.terms if before else None
     if name in schedule_facts.DEFINING:
         terms = _terms(data.get("definition"))
+    first = moment(data.get("next_fire_at"))
     version = data.get("version")
     born = name is Name.SCHEDULE_CREATED
     return Stint(
         name=name,
         position=position,
         at=event.at,
+        since=first - first.resolution if first is not None and _goes_on(name, terms, before) else event.at,
         actor=event.actor,
-        life=(before.life if before else 0) + born,
         version=version if isinstance(version, int) else 0,
         terms=terms,
         active=born
         or name is Name.SCHEDULE_RESUMED
         or (name is Name.SCHEDULE_EDITED and before is not None and before.active),
-        first=moment(data.get("next_fire_at")),
+        first=first,
         tz_version=data.get("tz_version"),
     )
+
+
+def _goes_on(name: Name, terms: Terms | None, before: Stint | None) -> bool:
+    """Whether a change leaves the fire times as they are."""
+    if name is not Name.SCHEDULE_EDITED or before is None or not before.active:
+        return False
+    return terms is not None and before.terms is not None and terms.timing == before.terms.timing
 
 
 def _terms(definition: object) -> Terms | None:

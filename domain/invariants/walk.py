@@ -47,7 +47,7 @@ class Walk:
         stints = self.changes.stints
         pairs = zip(stints, [*stints[1:], None], strict=False)
         active = [(one, end) for one, end in pairs if one.active and one.terms is not None]
-        self._waiting = sorted(active, key=lambda pair: (pair[0].at, pair[0].position), reverse=True)
+        self._waiting = sorted(active, key=lambda pair: (pair[0].since, pair[0].position), reverse=True)
 
     def take(self, entry: LedgerRow) -> None:
         """Judge the next decision of the clock."""
@@ -81,10 +81,10 @@ class Walk:
 
     def _begin(self, moment: datetime | None) -> None:
         """Begin with stints that began before a moment."""
-        while self._waiting and (moment is None or self._waiting[-1][0].at < moment):
+        while self._waiting and (moment is None or self._waiting[-1][0].since < moment):
             stint, end = self._waiting.pop()
             assert stint.terms is not None
-            due_before = self.due_before if end is None else end.at + end.at.resolution
+            due_before = self.due_before if end is None else end.since + end.since.resolution
             span = Span(stint, stint.terms, end, due_before)
             self._open.append(span)
             for version in _versions(stint, end):
@@ -136,7 +136,7 @@ class Walk:
     def _is_unlikely(self, span: Span, entry: LedgerRow) -> bool:
         """Whether a decision would have been made ahead of a stint's end, or of the schedule's next fire time."""
         if span.end is not None:
-            return entry.fire_at > span.end.at
+            return entry.fire_at > span.end.since
         return self.upcoming is not None and entry.until >= self.upcoming
 
     def _judge(self, span: Span, entry: LedgerRow) -> None:
@@ -184,7 +184,7 @@ def _versions(stint: Stint, end: Stint | None) -> Iterator[int]:
 
 def _may_decide(span: Span, entry: LedgerRow) -> bool:
     by_pause = entry.version != span.stint.version
-    return span.stint.at < entry.fire_at and (not by_pause or entry.reason == Reason.EDITED)
+    return span.stint.since < entry.fire_at and (not by_pause or entry.reason == Reason.EDITED)
 
 
 def _is_over(span: Span) -> bool:

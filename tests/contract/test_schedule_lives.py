@@ -60,6 +60,18 @@ async def test_an_edit_takes_effect_from_the_next_decision(plane: TimePlane) -> 
     assert await plane.served() == [750]
 
 
+async def test_an_edit_that_leaves_the_timing_alone_loses_nothing_that_is_due(plane: TimePlane) -> None:
+    """It is decided by the new policies, and its jobs are of the new template: a deploy may end an outage."""
+    await plane.create(missed=Missed.SKIP)
+    plane.clock.advance(12 * MINUTE)
+    edited = await plane.edit("*/5 * * * *", missed=Missed.ALL, payload='{"new":1}')
+    assert (edited.version, edited.next_fire_at) == (2, MIDNIGHT + 5 * MINUTE)
+    assert await plane.told() == []
+    await plane.fire()
+    assert await plane.told() == [(5, "fired", "missed", 1), (10, "fired", "missed", 1)]
+    assert [job.payload for job in await plane.all_jobs()] == ['{"new":1}', '{"new":1}']
+
+
 async def test_an_edit_keeps_what_was_decided(plane: TimePlane) -> None:
     """A firing that waits is inserted afterwards, from the template as it is then."""
     await plane.create(overlap=Overlap.QUEUE_ONE)
@@ -209,14 +221,20 @@ async def test_a_schedule_made_anew_fires_no_slot_again(plane: TimePlane) -> Non
     assert await plane.served() == [5, 10]
 
 
-async def test_a_schedule_made_anew_does_not_know_the_old_ones_jobs(plane: TimePlane) -> None:
-    """It is another schedule with the same name: both agree on what stands in its way."""
+async def test_a_schedule_made_anew_knows_the_old_ones_jobs(plane: TimePlane) -> None:
+    """What is unfinished of them stands in its way, but for what runs apart; how it ends is not its concern."""
     await plane.create()
     await plane.fire(5 * MINUTE)
+    await plane.backfill(5)
+    await plane.advance()
+    [token, _] = await plane.claim(2)
     await plane.delete()
-    await plane.create()
+    made_anew = await plane.create(pause_on_failure=True)
+    assert made_anew.open_jobs == (token.job_id,)
     await plane.fire(5 * MINUTE)
-    assert len(await plane.ledger()) == 2
+    await plane.die(token)
+    await plane.fire(5 * MINUTE)
+    assert (await plane.told())[-2:] == [(10, "skipped", "overlap", 1), (15, "fired", "due", 1)]
 
 
 async def test_skips_before_and_after_a_change_have_rows_of_their_own(plane: TimePlane) -> None:

@@ -195,6 +195,13 @@ def test_what_the_ledger_knows_is_not_decided_again(
         assert not any(row.fire_at <= moment <= row.last for row in rows for moment in told)
 
 
+@given(schedules(), st.integers(0, 600))
+def test_what_an_edit_passes_over_is_the_same_counted_or_walked(schedule: Schedule, passed: int) -> None:
+    """Of an interval it is computed at once: a year may have 31 million fire times."""
+    now = BORN + min(passed, 20 if "1s" in schedule.definition.timing.cron else 600) * MINUTE
+    assert passed_over(schedule, now) == passed_over(schedule, now, DecidedSlots(()))
+
+
 @given(schedules(), st.sampled_from(Overlap), st.booleans(), st.booleans())
 def test_an_operation_gets_one_decision(
     schedule: Schedule, overlap: Overlap, busy: bool, cancels: bool

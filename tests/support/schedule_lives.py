@@ -89,7 +89,7 @@ class ScheduleLife(RuleBasedStateMachine):
         before = self.there(name)
         self.attempt(lambda one: one.schedules.edit(name, wanted, USER, version=version))
         after = self.there(name)
-        if after is not None and before is not None and after.version != before.version:
+        if after is not None and before is not None and after.definition.timing != before.definition.timing:
             self.check_told(name)
             self.owe(name, wanted)
 
@@ -99,7 +99,7 @@ class ScheduleLife(RuleBasedStateMachine):
         before = self.there(name)
         self.attempt(lambda one: one.schedules.declare(name, wanted, USER, app=app, force=force))
         after = self.there(name)
-        if after is not None and (before is None or after.definition != before.definition):
+        if after is not None and (before is None or after.definition.timing != before.definition.timing):
             if before is not None:
                 self.check_told(name)
             self.owe(name, wanted)

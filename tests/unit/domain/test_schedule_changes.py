@@ -63,6 +63,20 @@ def test_an_edit_counts_from_now_on(schedule: Schedule) -> None:
     assert (skipped.outcome, skipped.reason, skipped.count) == (Outcome.SKIPPED, Reason.EDITED, 2)
 
 
+def test_newer_rules_do_not_pass_over_what_is_due(schedule: Schedule) -> None:
+    """It was a fire time when it came: the moment of looking may be later than the moment of finding it."""
+    assert changes.rezoned(schedule, NOON + HOUR).schedule == schedule
+    off = evolve(schedule, next_fire_at=NOON + 1.5 * HOUR)
+    assert changes.rezoned(off, NOON).schedule == evolve(schedule, version=2)
+
+
+def test_millions_of_fire_times_are_passed_over_at_once() -> None:
+    """Seconds of sixty years."""
+    every_second = changes.created("report", definition("every 1s"), NOON)
+    [skipped] = changes.paused(every_second, None, NOON + timedelta(days=60 * 365)).firings
+    assert skipped.count == 60 * 365 * 24 * 3600
+
+
 def test_an_edit_in_time_skips_nothing(schedule: Schedule) -> None:
     """Nothing was due."""
     assert changes.edited(schedule, definition("30 * * * *"), NOON).firings == ()

@@ -55,6 +55,12 @@ def _edited() -> TimeStory:
     return TimeStory().create().round(5).finish().after(7).edit("0 * * * *").round(48)
 
 
+def _amended() -> TimeStory:
+    """Fired at 5, edited at 17 but for its timing, and fired at 10 and 15 after that."""
+    story = TimeStory().create(missed=Missed.SKIP).round(5).finish().after(12)
+    return story.edit("*/5 * * * *", missed=Missed.ALL).round()
+
+
 def _triggered() -> TimeStory:
     """Fired at 5 and, as somebody asked, at 6."""
     return TimeStory().create().round(5).after(1).trigger("one")
@@ -261,6 +267,12 @@ FORGERIES: dict[str, Forgery] = {
     "another expression": Forgery(_busy, lambda t: _policy(t, cron="*/10 * * * *"), "I28 I29"),
     "a change that lies about what is next": Forgery(
         _edited, lambda t: t.change_event(1, next_fire_at="2030-01-01T05:00:00.000000Z"), "I29"
+    ),
+    "an edit that passes over what is due": Forgery(
+        _amended, lambda t: t.change_event(1, next_fire_at="2030-01-01T00:20:00.000000Z"), "I28"
+    ),
+    "an edit that fires when nothing is due": Forgery(
+        _amended, lambda t: t.change_event(1, next_fire_at="2030-01-01T00:11:00.000000Z"), "I28 I29"
     ),
     "a pause that fires": Forgery(
         _paused, lambda t: t.change_event(1, next_fire_at="2030-01-01T05:00:00.000000Z"), "I29"

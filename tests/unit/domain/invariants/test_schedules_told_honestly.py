@@ -33,6 +33,19 @@ STORIES: dict[str, Callable[[], TimeStory]] = {
     "one cancelled": lambda: TimeStory().create(overlap=Overlap.CANCEL_RUNNING).round(5).round(5).round(5),
     "paused and resumed": lambda: TimeStory().create().round(5).after(12).pause().after(60).resume().round(9),
     "edited": lambda: TimeStory().create().round(5).after(7).edit("0 * * * *").round(60),
+    "edited but for its timing": lambda: (
+        TimeStory()
+        .create(missed=Missed.SKIP)
+        .round(5)
+        .finish()
+        .after(11)
+        .edit("*/5 * * * *", missed=Missed.ALL)
+        .edit("*/5 * * * *", missed=Missed.ALL, priority=1)
+        .round()
+        .after(11)
+        .edit("0 * * * *")
+        .round(60)
+    ),
     "edited while paused": lambda: (
         TimeStory().create().pause().after(9).edit("0 * * * *").after(9).resume().round(60)
     ),
