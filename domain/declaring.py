@@ -5,13 +5,14 @@ told from the other: a declaration that says nothing new never undoes an edit.
 """
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from attrs import evolve, frozen
 
+from .decided import NONE, DecidedSlots
 from .errors import ScheduleUnreadable
 from .limits import EARLIEST
 from .schedule import Declaration, Definition, Schedule
@@ -141,7 +142,7 @@ def redeclared(
     definition: Definition,
     answer: Declared,
     now: datetime,
-    decided: Container[datetime] = (),
+    decided: DecidedSlots = NONE,
 ) -> Change:
     """Return the change that ``EDITED`` or ``ADOPTED`` stands for.
 

@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
@@ -12,6 +12,7 @@ from itertools import groupby
 
 from attrs import define, evolve, field, frozen
 
+from .decided import NONE, DecidedSlots
 from .interval import Interval
 from .limits import LATEST
 from .schedule import (
@@ -117,7 +118,7 @@ def due_at(name: str, timing: Timing, fire_at: datetime) -> datetime:
 
 
 def decide_due(
-    schedule: Schedule, now: datetime, *, busy: bool, decided: Container[datetime] = (), among: int = 1
+    schedule: Schedule, now: datetime, *, busy: bool, decided: DecidedSlots = NONE, among: int = 1
 ) -> Decided:
     """Decide the fire times that are due, in order, as many as one transaction should.
 
@@ -127,12 +128,15 @@ def decide_due(
     """
     most = max(1, BATCH_FIRED // among)
     page = Page()
+    place = 0
     desk = _Desk(schedule.definition.policies, busy, schedule.waiting)
     fired, undecided = 0, schedule.next_fire_at
     for moment, following in _due(schedule, now, max(1, min(BATCH_TIMES, ALL_TIMES // among))):
         undecided = following
-        if moment in decided:
+        if decided.place(moment) != place:
+            place = decided.place(moment)
             page.part()
+        if moment in decided:
             continue
         firing, desk = desk.judged(moment, now, newest=following is None or following > now)
         page.add(firing)
@@ -142,15 +146,15 @@ def decide_due(
     return Decided(firings=tuple(page.rows), next_fire_at=undecided, waiting=desk.waiting, cancel=desk.cancel)
 
 
-def passed_over(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> tuple[Firing, ...]:
+def passed_over(schedule: Schedule, now: datetime, decided: DecidedSlots = NONE) -> tuple[Firing, ...]:
     """Return the decision about what was due when somebody changed, paused or deleted the schedule: skipped."""
     first, timing = schedule.next_fire_at, schedule.definition.timing
     if first is None or first > now:
         return ()
-    if decided == () and unreadable(timing) is None and isinstance(timing.recurrence, Interval):
+    if not decided and unreadable(timing) is None and isinstance(timing.recurrence, Interval):
         return (_edited(first, *timing.recurrence.run(first, min(now, timing.ends_at or now))),)
-    runs = groupby(_passed(schedule, now), decided.__contains__)
-    return tuple(_walked(run) for is_decided, run in runs if not is_decided)
+    runs = groupby(_passed(schedule, now), lambda moment: (moment in decided, decided.place(moment)))
+    return tuple(_walked(run) for (is_decided, _), run in runs if not is_decided)
 
 
 def _walked(run: Iterator[datetime]) -> Firing:

@@ -3,12 +3,12 @@
 ``decided`` holds fire times that have had their decision already, before the clock stepped back.
 """
 
-from collections.abc import Container
 from datetime import datetime
 from typing import Any
 
 from attrs import evolve, frozen
 
+from .decided import NONE, DecidedSlots
 from .firing import Decided, Firing, passed_over
 from .firing_jobs import remembered
 from .schedule import Definition, Schedule, first_fire_time, unreadable
@@ -44,9 +44,7 @@ def is_defined_by(schedule: Schedule, definition: Definition) -> bool:
     return schedule.definition == definition.starting(schedule.definition.timing.start)
 
 
-def edited(
-    schedule: Schedule, definition: Definition, now: datetime, decided: Container[datetime] = ()
-) -> Change:
+def edited(schedule: Schedule, definition: Definition, now: datetime, decided: DecidedSlots = NONE) -> Change:
     """Replace the definition; what was due by the old timing and is not decided yet is skipped.
 
     What is due by a timing that stays as it is will be decided by the new policies. The start stays where it is unless
@@ -75,9 +73,7 @@ def rezoned(schedule: Schedule, now: datetime) -> Change:
     )
 
 
-def paused(
-    schedule: Schedule, reason: str | None, now: datetime, decided: Container[datetime] = ()
-) -> Change:
+def paused(schedule: Schedule, reason: str | None, now: datetime, decided: DecidedSlots = NONE) -> Change:
     """Stop firing: from here until ``resumed`` there are no fire times."""
     stopped = _next(schedule, paused_at=now, pause_reason=reason, next_fire_at=None)
     return Change(schedule=stopped, firings=passed_over(schedule, now, decided))
@@ -100,7 +96,7 @@ def resumed(schedule: Schedule, now: datetime) -> Change:
     )
 
 
-def deleted(schedule: Schedule, now: datetime, decided: Container[datetime] = ()) -> Change:
+def deleted(schedule: Schedule, now: datetime, decided: DecidedSlots = NONE) -> Change:
     """Return the schedule as it ends; what was due and is not decided yet is skipped."""
     ended = _next(schedule, next_fire_at=None, waiting=None)
     return Change(schedule=ended, firings=passed_over(schedule, now, decided))

@@ -9,12 +9,13 @@ from attrs import evolve
 from ...domain.backfill_facts import is_apart
 from ...domain.commands import Origin
 from ...domain.decide import enqueue
+from ...domain.decided import DecidedSlots
 from ...domain.errors import ScheduleNotFound, VersionConflict
 from ...domain.event import ControlEvent
 from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
 from ...domain.firing_jobs import inheriting, remembered, submit, with_jobs
 from ...domain.job import Job
-from ...domain.ledger import DecidedSlots, Entry, goes_on
+from ...domain.ledger import Entry, goes_on
 from ...domain.schedule import CRON, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State
 from .database import MemoryDatabase

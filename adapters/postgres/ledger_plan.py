@@ -1,11 +1,12 @@
 """Reading the ledger before a decision: the row that skips may go on in, and slots that have had their decision."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from attrs import frozen
 
-from ...domain.ledger import DecidedSlots, Entry
+from ...domain.decided import NONE, DecidedSlots
+from ...domain.ledger import Entry
 from ...domain.schedule import Schedule
 from .arrays import texts, values
 from .query import Plan
@@ -18,7 +19,7 @@ class Past:
     """What a new decision about a schedule has to know of its ledger."""
 
     newest: Entry | None = None
-    decided: Container[datetime] = ()
+    decided: DecidedSlots = NONE
 
 
 NOTHING = Past()
@@ -33,7 +34,7 @@ def pasts(schema: str, schedules: Sequence[Schedule], at: datetime) -> Plan[Mapp
     newest = {name: Entry(firing(row), version) for name, version, *row in found}
     again = [one for one in due if one.name in newest and _is_behind(one, newest[one.name])]
     decided = yield from _decided(schema, again, at)
-    return {one.name: Past(newest.get(one.name), decided.get(one.name, ())) for one in due}
+    return {one.name: Past(newest.get(one.name), decided.get(one.name, NONE)) for one in due}
 
 
 def past(schema: str, schedule: Schedule, at: datetime) -> Plan[Past]:

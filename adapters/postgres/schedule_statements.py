@@ -138,7 +138,7 @@ SELECT n.schedule, f.version, {firing} FROM unnest(CAST(:names AS text[])) AS n 
     WHERE f.schedule = n.schedule AND f.origin = 'cron' ORDER BY f.fire_at DESC LIMIT 1
 ) AS f
 """
-# From the row on that may reach beyond ``since``: ranges of one schedule do not overlap.
+# From the row on that may reach beyond ``since``: no row encloses another.
 _DECIDED = """
 SELECT n.schedule, {firing}
 FROM unnest(CAST(:names AS text[]), CAST(:since AS timestamptz[])) AS n (schedule, since)

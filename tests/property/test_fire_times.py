@@ -9,6 +9,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.domain.decided import DecidedSlots
 from fencepost.domain.firing import (
     BATCH_FIRED,
     BATCH_TIMES,
@@ -22,7 +23,6 @@ from fencepost.domain.firing import (
     passed_over,
 )
 from fencepost.domain.job import Specification
-from fencepost.domain.ledger import DecidedSlots
 from fencepost.domain.schedule import (
     MISSED_AFTER,
     Definition,
@@ -199,7 +199,8 @@ def test_what_the_ledger_knows_is_not_decided_again(
 def test_what_an_edit_passes_over_is_the_same_counted_or_walked(schedule: Schedule, passed: int) -> None:
     """Of an interval it is computed at once: a year may have 31 million fire times."""
     now = BORN + min(passed, 20 if "1s" in schedule.definition.timing.cron else 600) * MINUTE
-    assert passed_over(schedule, now) == passed_over(schedule, now, DecidedSlots(()))
+    far = Firing(fire_at=BORN + timedelta(days=999), outcome=Outcome.FIRED, reason=Reason.DUE)
+    assert passed_over(schedule, now) == passed_over(schedule, now, DecidedSlots([far]))
 
 
 @given(schedules(), st.sampled_from(Overlap), st.booleans(), st.booleans())

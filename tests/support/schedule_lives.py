@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from fencepost.domain import commands as c
 from fencepost.domain.backfill import Wanted
+from fencepost.domain.decided import DecidedSlots
 from fencepost.domain.firing import AT_ONCE, RANGES, Firing, Outcome
 from fencepost.domain.job import Job
-from fencepost.domain.ledger import DecidedSlots
 from fencepost.domain.schedule import CRON, Definition, Missed, Overlap, Schedule, fire_times
 from fencepost.domain.token import Token
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fencepost.domain.decided import DecidedSlots
 from fencepost.domain.firing import (
     ALL_TIMES,
     BATCH_FIRED,
@@ -18,7 +19,6 @@ from fencepost.domain.firing import (
     passed_over,
 )
 from fencepost.domain.job import Specification
-from fencepost.domain.ledger import DecidedSlots
 from fencepost.domain.schedule import Definition, Missed, Overlap, Policies, Schedule, Slot, Timing
 
 MIDNIGHT = datetime(2030, 1, 1, tzinfo=UTC)
@@ -204,6 +204,18 @@ def test_what_was_decided_before_the_clock_stepped_back_is_left_alone() -> None:
         (MIDNIGHT + 3 * MINUTE, Outcome.COALESCED, Reason.MISSED, 1),
     ]
     assert one.next_fire_at == MIDNIGHT + 6 * MINUTE
+
+
+def test_a_range_encloses_no_other_decision() -> None:
+    """Though that is about a fire time of an older expression: each row is found by where the one before it begins."""
+    seven = Firing(fire_at=MIDNIGHT + 7 * MINUTE, outcome=Outcome.FIRED, reason=Reason.DUE)
+    skipping = schedule(missed=Missed.SKIP)
+    late = MIDNIGHT + 12 * MINUTE
+    for rows in (
+        decide_due(skipping, late, busy=False, decided=DecidedSlots([seven])).firings,
+        passed_over(skipping, late, DecidedSlots([seven])),
+    ):
+        assert [(row.fire_at, row.count) for row in rows] == [(MIDNIGHT, 2), (MIDNIGHT + 10 * MINUTE, 1)]
 
 
 @pytest.mark.parametrize("overlap", [Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING])
