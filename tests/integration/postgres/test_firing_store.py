@@ -7,10 +7,11 @@ from datetime import timedelta
 import psycopg
 import pytest
 
+from fencepost.adapters.postgres.connector import Connector
 from fencepost.adapters.postgres.database import Database
 from fencepost.adapters.postgres.firing_store import PostgresFiringStore
 from fencepost.domain.commands import Cancel
-from fencepost.domain.schedule import Missed, Overlap
+from fencepost.domain.schedule import MISSED_AFTER, Missed, Overlap
 from fencepost.domain.vocabulary import State
 from support.rig import USER, waiting
 from support.schedules import MIDNIGHT, MINUTE, NAME, Plane, asked, plane_over
@@ -24,6 +25,16 @@ async def plane(clocked: str, clock: Clock) -> AsyncIterator[Plane]:
     """It is midnight, and there is no schedule."""
     async with plane_over(clocked, clock) as plane:
         yield plane
+
+
+async def test_what_a_frozen_scheduler_has_locked_is_free_before_it_is_missed(plane: Plane) -> None:
+    """The server ends a transaction that does nothing while another scheduler can still fire on time."""
+    async with await Connector(plane.dsn).connect() as connection:
+        found = await connection.execute(
+            "SELECT CAST(current_setting('idle_in_transaction_session_timeout') AS interval)"
+        )
+        [[idle]] = await found.fetchall()
+    assert timedelta(0) < idle <= MISSED_AFTER / 2
 
 
 @pytest.mark.unproven("next fire times are changed without events, on another clock")
