@@ -41,6 +41,11 @@ def broken(backfill: Backfill, *, is_lost: bool = False) -> Origin | None:
     return None if rule is None else evolve(finisher(backfill), reason=f"its fire times are unknown: {rule}")
 
 
+def refused(backfill: Backfill, rule: str) -> Origin:
+    """Return who ends a backfill whose decisions the database takes from nobody, and why."""
+    return evolve(finisher(backfill), reason=f"the database refuses it: {rule}")
+
+
 def making(schedule: Schedule, backfill: Backfill) -> Schedule:
     """Return the schedule as it makes jobs for a backfill: with the priority that was wanted."""
     priority, definition = backfill.wanted.priority, schedule.definition

@@ -35,8 +35,7 @@ def submit(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submit:
 
 def stop(schedule: Schedule) -> Cancel:
     """Return the request to its open jobs to make room for a new one."""
-    itself = actor(schedule.name)
-    return Cancel(origin=Origin(itself, itself, "a new firing is due"))
+    return Cancel(origin=_itself(schedule, "a new firing is due"))
 
 
 def actor(name: str) -> str:
@@ -106,17 +105,26 @@ def obstacle(schedule: Schedule, states: Mapping[int, State]) -> Origin | None:
     rule = unreadable(schedule.definition.timing)
     if rule is None:
         return None
-    itself = actor(schedule.name)
-    return Origin(itself, itself, f"its fire times are unknown: {rule}")
+    return _itself(schedule, f"its fire times are unknown: {rule}")
+
+
+def refused(schedule: Schedule, rule: str) -> Origin:
+    """Return who pauses a schedule whose decisions the database takes from nobody, and why."""
+    return _itself(schedule, f"the database refuses it: {rule}")
 
 
 def newer_rules(schedule: Schedule) -> Origin:
     """Return who moves a schedule whose next fire time came from older rules of time zones, and why."""
-    itself = actor(schedule.name)
-    return Origin(itself, itself, f"its next fire time is computed anew by the tz database {TZ_VERSION}")
+    return _itself(schedule, f"its next fire time is computed anew by the tz database {TZ_VERSION}")
 
 
 def failure(schedule: Schedule) -> Origin:
     """Return who pauses a schedule whose last job is dead, and why."""
     reason = f"job {schedule.last_job} is dead"
     return Origin(actor(schedule.name), f"job:{schedule.last_job}", reason)
+
+
+def _itself(schedule: Schedule, reason: str) -> Origin:
+    """Return the schedule as who acts."""
+    itself = actor(schedule.name)
+    return Origin(itself, itself, reason)

@@ -38,7 +38,7 @@ WHERE backfill_id = :backfill_id
 """
 _NEXT = """
 SELECT {backfill}, {schedule} FROM {schema}.backfills AS b JOIN {schema}.schedules AS s ON s.name = b.schedule
-WHERE b.next_at IS NOT NULL AND (
+WHERE b.next_at IS NOT NULL AND b.backfill_id <> ALL (CAST(:aside AS text[])) AND (
     b.overlap <> 'queue_one' OR (s.waiting IS NULL OR s.paused_at IS NOT NULL) AND NOT EXISTS (
         SELECT FROM {schema}.jobs AS j
         WHERE j.job_id = ANY (array_append(s.open_jobs, s.last_job)) AND j.state IN ('pending', 'running')

@@ -1,6 +1,7 @@
 """Backfills as people ask for them and schedulers carry them out: decided in Python, written in one transaction."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 
 from ...application.ports.schedule_store import Fired
 from ...domain import backfill_facts as facts
@@ -12,9 +13,12 @@ from ...domain.schedule import readable
 from ...domain.vocabulary import Verdict
 from . import backfill_rows as rows
 from . import schedule_rows
+from .arrays import texts
+from .aside import Aside
 from .backfill_plan import begun, ended_early, moved
 from .backfill_statements import backfill_statements
 from .database import Database
+from .errors import REFUSED, passes, said
 from .firing_plan import Settlement, settle, settle_apart
 from .locking import clock
 from .query import Plan
@@ -24,14 +28,17 @@ from .schedule_plan import locked
 from .schedule_statements import schedule_statements
 from .schedule_waking import wake_schedulers
 
+_log = logging.getLogger(__name__)
+
 
 class PostgresBackfillStore:
     """Implements the ports ``BackfillStore`` and ``BackfillRounds``."""
 
-    def __init__(self, database: Database) -> None:
-        """Work on this database; each call is one transaction."""
+    def __init__(self, database: Database, aside: Aside[str] | None = None) -> None:
+        """Work on this database; each call is one transaction as long as nothing fails."""
         self._database, self._schema = database, database.schema
         self._statements = backfill_statements(database.schema)
+        self._aside = aside or Aside()
 
     async def request(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
         """Ask for a backfill, once for each request id of ``origin``; raises as the port says."""
@@ -53,10 +60,26 @@ class PostgresBackfillStore:
         return [rows.backfill(row) for row in found]
 
     async def advance(self, limit: int) -> Fired:
-        """Decide the next fire times of one backfill, for so many jobs at most."""
-        fired, queues = await self._database.run(lambda: self._advance(limit))
+        """Decide the next fire times of one backfill, for so many jobs at most; one that fails holds up no other."""
+        found: list[Backfill] = []
+        try:
+            fired, queues = await self._database.run(lambda: self._advance(limit, found.append))
+        except Exception as error:
+            if passes(error) or not found:
+                raise
+            return await self._failed(found[-1], error)
         await rouse(self._database, queues)
         return fired
+
+    async def _failed(self, backfill: Backfill, error: Exception) -> Fired:
+        """Leave a backfill alone for a while; end it if the database takes nothing of what was decided about it."""
+        self._aside.put(backfill.backfill_id)
+        of, rule, is_refused = backfill.schedule, said(error), isinstance(error, REFUSED)
+        trace = None if is_refused else error
+        _log.error("a backfill of schedule %s can't be carried out: %s", of, rule, exc_info=trace)
+        if is_refused:
+            await self.stop(backfill.backfill_id, facts.refused(backfill, rule))
+        return Fired(schedules=1, full=True, next_in=None)
 
     def _request(self, name: str, wanted: Wanted, origin: Origin) -> Plan[Backfill]:
         schedule = yield from locked(self._schema, name)
@@ -88,11 +111,13 @@ class PostgresBackfillStore:
         yield from ended_early(self._schema, backfill, Ending.STOPPED, origin, at)
         return Verdict.ACCEPTED
 
-    def _advance(self, limit: int) -> Plan[tuple[Fired, set[str]]]:
-        found = yield self._statements.next()
+    def _advance(self, limit: int, met: Callable[[Backfill], object]) -> Plan[tuple[Fired, set[str]]]:
+        """Go on with the next one; ``met`` is told which that is."""
+        found = yield self._statements.next(aside=texts(self._aside))
         if not found:
             return Fired(schedules=0, full=False, next_in=None), set()
         backfill = rows.backfill(found[0][: rows.WIDTH])
+        met(backfill)
         schedule = schedule_rows.schedule(found[0][rows.WIDTH :])
         at = yield from clock(self._database.moment())
         if (origin := facts.broken(backfill, is_lost=schedule.fault is not None)) is not None:

@@ -1,7 +1,7 @@
 """What a database error means to the caller: nothing changed, nobody knows, or the values cannot be stored."""
 
 import psycopg
-from psycopg.errors import DeadlockDetected, SerializationFailure
+from psycopg.errors import CheckViolation, DeadlockDetected, NotNullViolation, SerializationFailure
 
 from ...domain.errors import InvalidInput, TooSlow, Unavailable, UnknownOutcome
 
@@ -31,8 +31,32 @@ class Unstorable(InvalidInput):
         super().__init__("values", rule)
 
 
+REFUSED = (Unstorable, CheckViolation, NotNullViolation)
+"""The database takes none of these values, whoever brings them and however often."""
+_PASSING = (
+    Unavailable,
+    UnknownOutcome,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    OSError,
+    MemoryError,
+)
+
+
 class SyncWaitCancelled(UnknownOutcome):
     """The commit came with a warning: a standby has not confirmed it, so a failover may forget it."""
+
+
+def passes(error: Exception) -> bool:
+    """Whether an error tells of the database or the machine, and not of what was to be done."""
+    return isinstance(error, _PASSING)
+
+
+def said(error: Exception) -> str:
+    """Return an error's words for people, without the details, in which the server shows whole rows."""
+    source = error.__cause__ if isinstance(error, Unstorable) else error
+    told = source.diag.message_primary if isinstance(source, psycopg.Error) else None
+    return told or _words(error)
 
 
 def translated(error: Exception, *, in_doubt: bool) -> Exception:

@@ -28,6 +28,12 @@ class Settlement:
     decided: Decided
     newest: Entry | None = None
 
+    @property
+    def is_work(self) -> bool:
+        """Whether workers have something to do: a job, or a request to stop one."""
+        decided = self.decided
+        return decided.cancel or any(one.outcome in AT_ONCE for one in decided.firings)
+
 
 @frozen(eq=False)
 class _Row:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from attrs import evolve
 
@@ -18,6 +19,7 @@ from ...domain.firing_jobs import (
     may_begin,
     obstacle,
     operation_origin,
+    refused,
     stop,
     unfinished,
     with_jobs,
@@ -26,43 +28,43 @@ from ...domain.schedule import Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State, Verdict
 from . import schedule_rows as rows
 from .arrays import numbers, texts
+from .aside import Aside
 from .database import Database
 from .firing_plan import Settlement, settle, standings, submission
 from .ledger_plan import NOTHING, Past, pasts
 from .locking import clock
 from .operating import operation_plan
-from .query import Plan
-from .recomputing import recomputed
+from .query import Plan, Query
+from .recomputing import outdated, recomputed
 from .rousing import rouse
 from .schedule_jobs import job_states
 from .schedule_plan import locked, note
 from .schedule_statements import schedule_statements
 from .submit_insert import inserted
 from .submit_statements import submit_statements
-
-Round = tuple[Fired, set[str]]
-"""What a round has come to, and the queues that got jobs or cancellations."""
+from .together import CarryOut, Find, Found, Mark, Refusal, Round, Together
 
 
 class PostgresFiringStore:
     """Implements the port ``FiringStore``."""
 
-    def __init__(self, database: Database) -> None:
-        """Work on this database; each call is one transaction."""
+    def __init__(self, database: Database, aside: Aside[Mark] | None = None) -> None:
+        """Work on this database; each call is one transaction as long as nothing fails."""
         self._database, self._schema = database, database.schema
         self._statements = schedule_statements(database.schema)
+        self._together = Together(database, aside or Aside())
 
     async def fire(self, limit: int) -> Fired:
         """Decide what is due for so many schedules at most."""
-        return await self._round(lambda: self._fire(limit))
+        return await self._round(lambda: self._due(limit), self._fire)
 
     async def release(self, limit: int) -> Fired:
         """Insert the jobs that waited for others to end."""
-        return await self._round(lambda: self._release(limit))
+        return await self._round(lambda: self._waiting(limit), self._release)
 
     async def recompute(self, limit: int) -> int:
         """Compute next fire times anew that come from older rules of time zones; return how many it looked at."""
-        return await self._database.run(lambda: recomputed(self._schema, limit, self._database.moment()))
+        return (await self._round(lambda: self._outdated(limit), self._recompute)).schedules
 
     async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
         """Fire now, once for each request id of ``origin``; raises ScheduleNotFound, KeyConflict."""
@@ -70,36 +72,56 @@ class PostgresFiringStore:
         await rouse(self._database, queues)
         return firing
 
-    async def _round(self, plan: Callable[[], Plan[Round]]) -> Fired:
-        fired, queues = await self._database.run(plan)
-        await rouse(self._database, queues)
-        return fired
+    async def _round(self, find: Find, carry_out: CarryOut) -> Fired:
+        done = await self._together.run(find, carry_out)
+        await rouse(self._database, done.queues)
+        if done.queues:  # others got their jobs: it is not the database that takes none at all
+            for one in done.refused:
+                await self._database.run(partial(self._pause_refused, one))
+        return done.fired
 
-    def _fire(self, limit: int) -> Plan[Round]:
+    def _fire(self, found: Found) -> Plan[Round]:
         now = self._database.moment()
-        full, schedules = yield from self._due(now, limit)
-        queues = set[str]()
-        if schedules:
+        full, queues = found.full, frozenset[str]()
+        if found.schedules:
             at = yield from clock(now)
-            states = yield from job_states(self._schema, schedules)
-            settlements = yield from self._decide(schedules, states, at)
-            queues = {one.schedule.definition.template.queue for one in settlements if one.decided.firings}
+            states = yield from job_states(self._schema, found.schedules)
+            settlements = yield from self._decide(found.schedules, states, at)
+            queues = frozenset(one.schedule.definition.template.queue for one in settlements if one.is_work)
             full = full or any(one.decided.leaves_due(at) for one in settlements)
         [[next_in]] = yield self._statements.next(now=now)
-        return Fired(schedules=len(schedules), full=full, next_in=next_in), queues
+        return Round(Fired(schedules=len(found.schedules), full=full, next_in=next_in), queues)
 
-    def _due(self, now: datetime | None, limit: int) -> Plan[tuple[bool, list[Schedule]]]:
+    def _due(self, limit: int) -> Plan[Found]:
         """Lock what is due, and tell whether there may be more: who is on time goes before those who catch up."""
-        number, on_time = yield from rows.some_readable(
+        now = self._database.moment()
+        number, on_time = yield from self._sound(
             lambda most: self._statements.due(now=now, limit=most), limit
         )
         rest = limit - number
         if rest <= 0:
-            return bool(on_time), on_time
-        number, behind = yield from rows.some_readable(
+            return Found(schedules=on_time, full=bool(on_time))
+        number, behind = yield from self._sound(
             lambda most: self._statements.behind(now=now, limit=most), rest
         )
-        return number >= rest and bool(behind), [*on_time, *behind]
+        return Found(schedules=[*on_time, *behind], full=number >= rest and bool(behind))
+
+    def _waiting(self, limit: int) -> Plan[Found]:
+        number, schedules = yield from self._sound(lambda most: self._statements.waiting(limit=most), limit)
+        return Found(schedules=schedules, full=number >= limit)
+
+    def _outdated(self, limit: int) -> Plan[Found]:
+        moment = self._database.moment()
+        _, schedules = yield from self._sound(lambda most: outdated(self._schema, most, moment), limit)
+        return Found(schedules=schedules)
+
+    def _sound(self, ask: Callable[[int], Query], limit: int) -> Plan[tuple[int, list[Schedule]]]:
+        return rows.some_readable(ask, limit, self._together.sound)
+
+    def _recompute(self, found: Found) -> Plan[Round]:
+        if found.schedules:
+            yield from recomputed(self._schema, found.schedules, self._database.moment())
+        return Round(Fired(schedules=len(found.schedules), full=False, next_in=None))
 
     def _decide(
         self, schedules: Sequence[Schedule], states: Mapping[int, State], at: datetime
@@ -137,10 +159,9 @@ class PostgresFiringStore:
         )
         return Verdict.ACCEPTED in verdicts.values()
 
-    def _release(self, limit: int) -> Plan[Round]:
-        _, schedules = yield from rows.some_readable(lambda most: self._statements.waiting(limit=most), limit)
-        if not schedules:
-            return Fired(schedules=0, full=False, next_in=None), set()
+    def _release(self, found: Found) -> Plan[Round]:
+        if not (schedules := found.schedules):
+            return Round(Fired(schedules=0, full=False, next_in=None))
         at = yield from clock(self._database.moment())
         states = yield from job_states(self._schema, schedules)
         known = [unfinished(schedule, states) for schedule in schedules]
@@ -149,23 +170,28 @@ class PostgresFiringStore:
             if not may_begin(schedule) and schedule.waiting is not None and schedule.waiting.cancels:
                 asked += yield from self._ask_to_stop(schedule)
         ready = [schedule for schedule in known if may_begin(schedule)]
-        broken = [schedule for schedule in ready if failed(schedule, states)]
-        yield from self._pause_all(broken, at)
+        yield from self._pause_all([(one, failure(one)) for one in ready if failed(one, states)], at)
         free = [schedule for schedule in ready if not failed(schedule, states)]
         yield from self._insert(free)
-        full = len(schedules) == limit and bool(asked or ready)
-        queues = {schedule.definition.template.queue for schedule in free}
-        return Fired(schedules=len(schedules), full=full, next_in=None), queues
+        full = found.full and bool(asked or ready)
+        queues = frozenset(schedule.definition.template.queue for schedule in free)
+        return Round(Fired(schedules=len(schedules), full=full, next_in=None), queues)
 
-    def _pause_all(self, broken: Sequence[Schedule], at: datetime) -> Plan[None]:
-        """Pause schedules whose last job is dead before what waits for it gets a job."""
+    def _pause_refused(self, one: Refusal) -> Plan[None]:
+        """Pause a schedule that the database takes no decision about, unless somebody has changed it."""
+        if (yield from self._together.unchanged(one.schedule)):
+            at = yield from clock(self._database.moment())
+            yield from self._pause_all([(one.schedule, refused(one.schedule, one.rule))], at)
+
+    def _pause_all(self, broken: Sequence[tuple[Schedule, Origin]], at: datetime) -> Plan[None]:
+        """Pause schedules that can't go on before what waits for them gets a job."""
         if not broken:
             return
-        behind = yield from pasts(self._schema, broken, at)
+        behind = yield from pasts(self._schema, [schedule for schedule, _ in broken], at)
         settlements: list[Settlement] = []
-        for schedule in broken:
+        for schedule, origin in broken:
             past = behind.get(schedule.name, NOTHING)
-            settlements.append((yield from self._pause(schedule, past, failure(schedule), at)))
+            settlements.append((yield from self._pause(schedule, past, origin, at)))
         yield from settle(self._schema, settlements, at)
 
     def _insert(self, free: Sequence[Schedule]) -> Plan[None]:

@@ -9,33 +9,31 @@ from ...domain.schedule import Schedule
 from ...domain.schedule_changes import rezoned
 from ...domain.vocabulary import ControlEventName
 from ...domain.zones import TZ_VERSION
-from . import schedule_rows as rows
 from .arrays import texts
 from .firing_plan import standings
 from .locking import clock
-from .query import Plan
+from .query import Plan, Query
 from .schedule_plan import note
 from .schedule_statements import schedule_statements
 
 
-def recomputed(schema: str, limit: int, moment: datetime | None) -> Plan[int]:
-    """Look at so many schedules; return how many there were."""
+def outdated(schema: str, limit: int, moment: datetime | None) -> Query:
+    """Return the statement that locks so many schedules whose next fire times come from older rules."""
+    return schedule_statements(schema).outdated(now=moment, tz_version=TZ_VERSION, limit=limit)
+
+
+def recomputed(schema: str, schedules: Sequence[Schedule], moment: datetime | None) -> Plan[None]:
+    """Move schedules whose rows are locked."""
     statements = schedule_statements(schema)
-    _, outdated = yield from rows.some_readable(
-        lambda most: statements.outdated(now=moment, tz_version=TZ_VERSION, limit=most), limit
-    )
-    if not outdated:
-        return 0
     at = yield from clock(moment)
-    moved = list(_moved(outdated, at))
+    moved = list(_moved(schedules, at))
     if moved:
         yield statements.stand(**standings(moved))
     for schedule in moved:
         data = schedule_facts.describe_change(schedule, ControlEventName.SCHEDULE_EDITED)
         origin = newer_rules(schedule)
         yield note(schema, schedule.name, ControlEventName.SCHEDULE_EDITED, origin, at, data)
-    yield statements.stamp(names=texts([one.name for one in outdated]), tz_version=TZ_VERSION)
-    return len(outdated)
+    yield statements.stamp(names=texts([one.name for one in schedules]), tz_version=TZ_VERSION)
 
 
 def _moved(schedules: Sequence[Schedule], at: datetime) -> Iterator[Schedule]:

@@ -66,11 +66,13 @@ def _readable(found: Iterable[Row]) -> list[Schedule]:
     return [one for one in schedules if one.fault is None]
 
 
-def some_readable(ask: Callable[[int], Query], limit: int) -> Plan[tuple[int, list[Schedule]]]:
-    """Return how many rows were found and the schedules among them, looking past rows that nobody can read."""
+def some_readable(
+    ask: Callable[[int], Query], limit: int, sound: Callable[[list[Schedule]], list[Schedule]]
+) -> Plan[tuple[int, list[Schedule]]]:
+    """Return how many rows were found and the sound schedules among them, looking past rows that nobody can read."""
     while True:
         found = yield ask(limit)
-        schedules = _readable(found)
+        schedules = sound(_readable(found))
         if schedules or len(found) < limit:
             return len(found), schedules
         limit *= 2

@@ -34,7 +34,7 @@ class BackfillStore(Protocol):
 
 
 class BackfillRounds(Protocol):
-    """What carries backfills out; any number may call it at once."""
+    """What carries backfills out; any number may call it at once, and one that fails holds up no other."""
 
     async def advance(self, limit: int) -> Fired:
         """Decide the next fire times of one backfill, for so many jobs at most; ``full`` when there may be more now."""

@@ -76,10 +76,10 @@ class ScheduleStore(Protocol):
 
 
 class FiringStore(Protocol):
-    """What makes jobs of schedules; any number may call it at once."""
+    """What makes jobs of schedules; any number may call it at once, and a schedule that fails holds up no other."""
 
     async def fire(self, limit: int) -> Fired:
-        """Decide what is due for so many schedules at most, in one transaction."""
+        """Decide what is due for so many schedules at most, in one transaction as long as nothing fails."""
         ...
 
     async def release(self, limit: int) -> Fired:

@@ -131,7 +131,7 @@ async def test_another_scheduler_goes_on_where_one_was_killed(plane: Plane) -> N
 
 def _cut_short(store: PostgresBackfillStore) -> Plan[None]:
     """Run all statements of a batch, and break before the commit."""
-    yield from store._advance(100)
+    yield from store._advance(100, lambda _: None)
     raise ZeroDivisionError
 
 

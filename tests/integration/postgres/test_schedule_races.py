@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from fencepost.adapters.postgres.query import Plan
+from fencepost.adapters.postgres.together import CarryOut, Found, Round
 from fencepost.application.ports.job_store import ClaimRequest
 from fencepost.domain.backfill import Wanted
 from fencepost.domain.commands import Cancel, Requeue, Succeed
@@ -19,8 +21,19 @@ LATER = definition("0 12 * * *", overlap=Overlap.SKIP)
 OTHER = definition("*/7 * * * *", overlap=Overlap.QUEUE_ONE, payload='{"b":2}')
 CLAIM = "00000000-0000-4000-8000-000000000001"
 
-FIRE = Act(lambda one, _: one.firings.fire(100), lambda one, _: one.firings._fire(100))
-RELEASE = Act(lambda one, _: one.firings.release(100), lambda one, _: one.firings._release(100))
+
+def _whole(find: Plan[Found], carry_out: CarryOut) -> Plan[Round]:
+    """What a scheduler does in one transaction."""
+    return (yield from carry_out((yield from find)))
+
+
+FIRE = Act(
+    lambda one, _: one.firings.fire(100), lambda one, _: _whole(one.firings._due(100), one.firings._fire)
+)
+RELEASE = Act(
+    lambda one, _: one.firings.release(100),
+    lambda one, _: _whole(one.firings._waiting(100), one.firings._release),
+)
 EDIT = Act(
     lambda one, name: one.schedules.edit(name, LATER, USER),
     lambda one, name: one.schedules._edit(name, LATER, USER, None),
@@ -65,7 +78,9 @@ async def _cancel(stores: Stores, name: str) -> None:
 
 
 REQUEUE, CANCEL = Act(_requeue), Act(_cancel)
-BACKFILL = Act(lambda one, _: one.backfills.advance(2), lambda one, _: one.backfills._advance(2))
+BACKFILL = Act(
+    lambda one, _: one.backfills.advance(2), lambda one, _: one.backfills._advance(2, lambda _: None)
+)
 
 
 async def due(stores: Stores, clock: Clock, name: str) -> None:

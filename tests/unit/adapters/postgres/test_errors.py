@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from fencepost.adapters.postgres.errors import Unstorable, translated
+from fencepost.adapters.postgres.errors import Unstorable, passes, said, translated
 from fencepost.domain.errors import TooSlow, Unavailable, UnknownOutcome
 
 
@@ -50,3 +50,42 @@ def test_what_only_a_bug_explains_stays_as_it_is() -> None:
     """A statement that cannot be right is not tried for ever."""
     error = errors.UndefinedColumn()
     assert translated(error, in_doubt=False) is error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable(),
+        TooSlow(),
+        UnknownOutcome(),
+        errors.InvalidPassword(),
+        psycopg.InterfaceError(),
+        OSError(),
+        MemoryError(),
+    ],
+)
+def test_what_tells_of_the_machine_passes(error: Exception) -> None:
+    """Nobody is set aside for it."""
+    assert passes(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unstorable("too long"),
+        errors.CheckViolation(),
+        errors.UniqueViolation(),
+        errors.RaiseException(),
+        errors.UndefinedColumn(),
+        OverflowError(),
+        TypeError(),
+    ],
+)
+def test_what_tells_of_the_work_does_not_pass(error: Exception) -> None:
+    """It would fail again at once."""
+    assert not passes(error)
+
+
+def test_errors_without_words_are_told_by_their_kind() -> None:
+    """And those of several lines in one."""
+    assert (said(KeyError()), said(ValueError("one\n  two"))) == ("KeyError", "one two")
