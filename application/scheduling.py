@@ -9,14 +9,15 @@ from attrs import frozen
 from ..domain.commands import Origin
 from ..domain.declaring import Declared
 from ..domain.errors import InvalidInput, ScheduleNotFound, VersionConflict
-from ..domain.firing import Firing
+from ..domain.firing import Firing, Outcome, Reason
+from ..domain.ledger import Entry
 from ..domain.schedule import Definition, Overlap, Schedule, readable
 from ..domain.schedule_changes import is_defined_by
 from ..domain.scheduling import check_definition
 from ..domain.submission import check_origin
-from ..domain.values import check_integer, check_moment, check_name, check_text
+from ..domain.values import check_choice, check_integer, check_key, check_moment, check_name, check_text
 from ..domain.vocabulary import Verdict
-from .ports.schedule_store import Created, FiringStore, ScheduleReader, ScheduleStore
+from .ports.schedule_store import EVERY_ROW, Created, FiringStore, LedgerFilter, ScheduleReader, ScheduleStore
 
 PAGE_MOST = 1_000
 VERSION_MOST = 2**31 - 1
@@ -131,8 +132,13 @@ class Scheduling:
         return await self._reader.list(after=check_name("after", after) if after else "", limit=limit)
 
     async def firings(
-        self, name: str, *, before: datetime | None = None, limit: int = 100
-    ) -> Sequence[Firing]:
+        self,
+        name: str,
+        where: LedgerFilter = EVERY_ROW,
+        *,
+        before: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[Entry]:
         """Return the ledger of a name, newest fire time first, those before ``before``: ``limit`` rows, 1 to 1,000.
 
         A page is longer where that keeps the rows of one fire time together. The ledger outlives its schedule.
@@ -141,7 +147,23 @@ class Scheduling:
         check_integer("limit", limit, 1, PAGE_MOST)
         if before is not None:
             check_moment("before", before)
-        return await self._reader.firings(name, before=before, limit=limit)
+        return await self._reader.firings(name, _checked(where), before=before, limit=limit)
+
+    async def check_known(self, name: str) -> None:
+        """Raise ScheduleNotFound for the name of no schedule that has no ledger either."""
+        if not await self.firings(name, limit=1):
+            await self.find(name)
+
+
+def _checked(where: LedgerFilter) -> LedgerFilter:
+    """Return the same filter; raises InvalidInput for words that no decision has."""
+    for outcome in where.outcomes or ():
+        check_choice("outcome", outcome, Outcome)
+    for reason in where.reasons or ():
+        check_choice("reason", reason, Reason)
+    if where.origin is not None:
+        check_key("origin", where.origin)
+    return where
 
 
 def _check(name: str, origin: Origin, version: int | None = None) -> None:

@@ -10,11 +10,15 @@ from .schedule import Schedule
 
 @frozen
 class Entry:
-    """A row of the ledger, and the version of the schedule it was decided for; when, decisions need not know."""
+    """A row of the ledger: what was decided, when, for which version of the schedule and by which tz database.
+
+    A row that skips go on in keeps what its first one says.
+    """
 
     firing: Firing
     version: int
-    decided_at: datetime | None = None
+    tz_version: str
+    decided_at: datetime
 
 
 def goes_on(schedule: Schedule, newest: Entry | None, first: Firing) -> bool:

@@ -15,6 +15,7 @@ from ..domain.event import ControlEvent, JobEvent
 from ..domain.facts import instant, instant_or_none
 from ..domain.firing import Firing
 from ..domain.job import Job, Specification
+from ..domain.ledger import Entry
 from ..domain.retry import Constant, Delays, RetryPolicy
 from ..domain.schedule import Schedule
 
@@ -190,7 +191,7 @@ def template_record(template: Specification) -> Record:
 
 
 def firing_record(firing: Firing) -> Record:
-    """Return a row of the ledger: the decision about ``fire_at``, or about ``count`` of them from there ``until``."""
+    """Return the decision about ``fire_at``, or about ``count`` of them from there ``until``."""
     return {
         "fire_at": instant(firing.fire_at),
         "until": instant_or_none(firing.until),
@@ -199,6 +200,16 @@ def firing_record(firing: Firing) -> Record:
         "reason": firing.reason.value,
         "origin": firing.origin,
         "job_id": firing.job_id,
+    }
+
+
+def entry_record(entry: Entry) -> Record:
+    """Return a row of the ledger: a decision, and when and by what it was made."""
+    return {
+        **firing_record(entry.firing),
+        "decided_at": instant(entry.decided_at),
+        "version": entry.version,
+        "tz_version": entry.tz_version,
     }
 
 

@@ -9,7 +9,6 @@ from ...domain.event import ControlEvent
 from ...domain.ledger import Entry
 from ...domain.ledger_rows import LedgerRow, ScheduleRow, schedule_of
 from ...domain.schedule import Schedule
-from ...domain.zones import TZ_VERSION
 from .database import MemoryDatabase
 
 _SUBJECT = "schedule:"
@@ -55,8 +54,8 @@ def _ledger_row(name: str, entry: Entry) -> LedgerRow:
         count=firing.count,
         job_id=firing.job_id,
         version=entry.version,
-        tz_version=TZ_VERSION,
-        decided_at=entry.decided_at or firing.fire_at,
+        tz_version=entry.tz_version,
+        decided_at=entry.decided_at,
     )
 
 

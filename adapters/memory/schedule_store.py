@@ -5,13 +5,14 @@ from datetime import datetime
 
 from attrs import evolve
 
-from ...application.ports.schedule_store import Created
+from ...application.ports.schedule_store import EVERY_ROW, Created, LedgerFilter
 from ...domain import declaring, schedule_facts
 from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists
 from ...domain.firing import Firing, Outcome, Reason
+from ...domain.ledger import Entry
 from ...domain.schedule import Definition, Schedule, Slot
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
@@ -47,16 +48,21 @@ class MemoryScheduleStore:
             ]
 
     async def firings(
-        self, name: str, *, before: datetime | None = None, limit: int = 100
-    ) -> Sequence[Firing]:
+        self,
+        name: str,
+        where: LedgerFilter = EVERY_ROW,
+        *,
+        before: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[Entry]:
         """Return the ledger of a schedule, newest fire time first."""
         with self._database.transaction():
             entries = self._database.ledgers.get(name, {}).values()
-            rows = [one.firing for one in entries if before is None or one.firing.fire_at < before]
-        rows.sort(key=lambda row: row.origin)
-        rows.sort(key=lambda row: row.fire_at, reverse=True)
+            rows = [one for one in entries if _matches(one.firing, where, before)]
+        rows.sort(key=lambda row: row.firing.origin)
+        rows.sort(key=lambda row: row.firing.fire_at, reverse=True)
         page, rest = rows[:limit], rows[limit:]
-        return page + [row for row in rest if page and row.fire_at == page[-1].fire_at]
+        return page + [row for row in rest if page and row.firing.fire_at == page[-1].firing.fire_at]
 
     async def create(self, name: str, definition: Definition, origin: Origin) -> Created:
         """Create a schedule; raises InvalidInput, ScheduleExists."""
@@ -145,3 +151,12 @@ class MemoryScheduleStore:
         note(self._database, schedule.name, event, origin, now, data)
         self._database.ring()
         return schedule
+
+
+def _matches(firing: Firing, where: LedgerFilter, before: datetime | None) -> bool:
+    return (
+        (before is None or firing.fire_at < before)
+        and (where.outcomes is None or firing.outcome in where.outcomes)
+        and (where.reasons is None or firing.reason in where.reasons)
+        and (where.origin is None or firing.origin == where.origin)
+    )

@@ -18,6 +18,7 @@ from ...domain.job import Job
 from ...domain.ledger import Entry, goes_on
 from ...domain.schedule import CRON, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State
+from ...domain.zones import TZ_VERSION
 from .database import MemoryDatabase
 
 
@@ -74,7 +75,7 @@ def recorded(
     """Write rows of the ledger and the jobs that come of them; return which these are."""
     rows = [_with_job(database, schedule, row, now) for row in firings]
     for row in rows:
-        record(database, schedule.name, Entry(row, schedule.version, now))
+        record(database, schedule.name, Entry(row, schedule.version, TZ_VERSION, now))
     return [row.job_id for row in rows if row.job_id is not None]
 
 

@@ -10,7 +10,7 @@ from ...domain.ledger import Entry
 from ...domain.schedule import Schedule
 from .arrays import texts, values
 from .query import Plan
-from .schedule_rows import firing
+from .schedule_rows import entry, firing
 from .schedule_statements import schedule_statements
 
 
@@ -31,7 +31,7 @@ def pasts(schema: str, schedules: Sequence[Schedule], at: datetime) -> Plan[Mapp
     if not due:
         return {}
     found = yield schedule_statements(schema).newest(names=texts([one.name for one in due]))
-    newest = {name: Entry(firing(row), version) for name, version, *row in found}
+    newest = {name: entry(row) for name, *row in found}
     again = [one for one in due if one.name in newest and _is_behind(one, newest[one.name])]
     decided = yield from _decided(schema, again, at)
     return {one.name: Past(newest.get(one.name), decided.get(one.name, NONE)) for one in due}

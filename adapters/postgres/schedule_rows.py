@@ -1,13 +1,14 @@
 """Schedules and firings as rows."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 from ...domain import schedule_facts
 from ...domain.firing import Firing, Outcome, Reason
+from ...domain.ledger import Entry
 from ...domain.schedule import Declaration, Schedule, Slot
 from ...domain.zones import TZ_VERSION
 from .arrays import numbers
@@ -22,6 +23,8 @@ SCHEDULE = (
 """The columns that ``schedule`` takes, of a row called s."""
 FIRING = "f.fire_at, f.origin, f.outcome, f.reason, f.until, f.count, f.job_id"
 """The columns that ``firing`` takes, of a row called f."""
+ENTRY = f"{FIRING}, f.version, f.tz_version, f.decided_at"
+"""The columns that ``entry`` takes."""
 NEW = (
     *("name", "version", "definition", "payload", "created_at", "next_fire_at", "tz_version"),
     *("declared_by", "declared"),
@@ -122,9 +125,10 @@ def firing(row: Row) -> Firing:
     )
 
 
-def firings(rows: Iterable[Row]) -> Sequence[Firing]:
-    """Return the firings of rows."""
-    return [firing(row) for row in rows]
+def entry(row: Row) -> Entry:
+    """Return a row of the ledger, whole."""
+    *decision, version, tz_version, decided_at = row
+    return Entry(firing(decision), version, tz_version, decided_at)
 
 
 def encoded(value: object) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.types import BigInteger, TypeEngine
 
 from ...domain.schedule import MISSED_AFTER
 from .query import Statement
-from .schedule_rows import FIRING, SCHEDULE
+from .schedule_rows import ENTRY, FIRING, SCHEDULE
 from .tables import MOMENT
 from .waking import quoted
 
@@ -133,7 +133,7 @@ FROM unnest(
 ON CONFLICT DO NOTHING RETURNING f.schedule, f.fire_at, f.origin
 """
 _NEWEST = """
-SELECT n.schedule, f.version, {firing} FROM unnest(CAST(:names AS text[])) AS n (schedule) CROSS JOIN LATERAL (
+SELECT n.schedule, {entry} FROM unnest(CAST(:names AS text[])) AS n (schedule) CROSS JOIN LATERAL (
     SELECT * FROM {schema}.firings AS f
     WHERE f.schedule = n.schedule AND f.origin = 'cron' ORDER BY f.fire_at DESC LIMIT 1
 ) AS f
@@ -177,9 +177,12 @@ SELECT (
 """
 # With ties, so that a page never ends between rows of one fire time: the next one begins before it.
 _LEDGER = """
-SELECT {firing} FROM (
+SELECT {entry} FROM (
     SELECT * FROM {schema}.firings AS f
-    WHERE f.schedule = :name AND (CAST(:before AS timestamptz) IS NULL OR f.fire_at < :before)
+    WHERE f.schedule = :name AND f.fire_at < coalesce(CAST(:before AS timestamptz), 'infinity')
+        AND (CAST(:outcomes AS text[]) IS NULL OR f.outcome = ANY (CAST(:outcomes AS text[])))
+        AND (CAST(:reasons AS text[]) IS NULL OR f.reason = ANY (CAST(:reasons AS text[])))
+        AND f.origin = coalesce(:origin, f.origin)
     ORDER BY f.fire_at DESC FETCH FIRST (CAST(:limit AS integer)) ROWS WITH TIES
 ) AS f ORDER BY f.fire_at DESC, f.origin
 """
@@ -277,6 +280,7 @@ def schedule_statements(schema: str) -> ScheduleStatements:
         "schema": quoted(schema).replace(":", r"\:"),
         "schedule": SCHEDULE,
         "firing": FIRING,
+        "entry": ENTRY,
         "clock": _CLOCK,
         "began": _BEGAN,
         "missed": _MISSED,

@@ -4,15 +4,16 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from ...application.ports.schedule_store import Created
+from ...application.ports.schedule_store import EVERY_ROW, Created, LedgerFilter
 from ...domain import declaring, schedule_facts
 from ...domain import schedule_changes as changes
 from ...domain.commands import Origin
 from ...domain.declaring import Declared
 from ...domain.errors import ScheduleExists, Unavailable
 from ...domain.facts import instant
-from ...domain.firing import Firing, Outcome, Reason
+from ...domain.firing import Outcome, Reason
 from ...domain.firing_jobs import inheriting
+from ...domain.ledger import Entry
 from ...domain.schedule import Definition, Schedule, readable
 from ...domain.vocabulary import ControlEventName as Name
 from ...domain.vocabulary import Verdict
@@ -57,11 +58,26 @@ class PostgresScheduleStore:
         return [rows.schedule(row) for row in found]
 
     async def firings(
-        self, name: str, *, before: datetime | None = None, limit: int = 100
-    ) -> Sequence[Firing]:
+        self,
+        name: str,
+        where: LedgerFilter = EVERY_ROW,
+        *,
+        before: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[Entry]:
         """Return the ledger of a schedule, newest fire time first."""
-        return rows.firings(
-            await self._database.execute(self._statements.ledger(name=name, before=before, limit=limit))
+        query = self.firings_query(name, where, before, limit)
+        return [rows.entry(row) for row in await self._database.execute(query)]
+
+    def firings_query(self, name: str, where: LedgerFilter, before: datetime | None, limit: int) -> Query:
+        """Return what reads a page of a ledger: by its primary key, from ``before`` on."""
+        return self._statements.ledger(
+            name=name,
+            outcomes=None if where.outcomes is None else texts(sorted(where.outcomes)),
+            reasons=None if where.reasons is None else texts(sorted(where.reasons)),
+            origin=where.origin,
+            before=before,
+            limit=limit,
         )
 
     async def create(self, name: str, definition: Definition, origin: Origin) -> Created:

@@ -8,7 +8,8 @@ from attrs import frozen
 
 from ...domain.commands import Origin
 from ...domain.declaring import Declared
-from ...domain.firing import Firing
+from ...domain.firing import Firing, Outcome, Reason
+from ...domain.ledger import Entry
 from ...domain.schedule import Definition, Overlap, Schedule
 from ...domain.vocabulary import Verdict
 
@@ -31,6 +32,18 @@ class Created:
 
     schedule: Schedule
     is_new: bool
+
+
+@frozen(kw_only=True)
+class LedgerFilter:
+    """All given conditions must hold; None means any."""
+
+    outcomes: frozenset[Outcome] | None = None
+    reasons: frozenset[Reason] | None = None
+    origin: str | None = None
+
+
+EVERY_ROW = LedgerFilter()
 
 
 class ScheduleStore(Protocol):
@@ -115,8 +128,13 @@ class ScheduleReader(Protocol):
         ...
 
     async def firings(
-        self, name: str, *, before: datetime | None = None, limit: int = 100
-    ) -> Sequence[Firing]:
+        self,
+        name: str,
+        where: LedgerFilter = EVERY_ROW,
+        *,
+        before: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[Entry]:
         """Return the ledger of a schedule, newest fire time first: so many rows, and all others of the last fire time.
 
         That way ``before`` it the next page leaves none out.

@@ -12,7 +12,6 @@ from . import documents as doc
 from . import render
 from .caller import container
 from .cursors import cursor, position
-from .problems import invalid_parameter
 from .query import BIGINT_MAX, Query, no_query
 
 router = APIRouter()
@@ -76,11 +75,8 @@ def path_job_id(request: Request) -> int:
 
 def _filter(query: Query) -> tuple[JobFilter, object]:
     """Return the filter, and what its cursors are bound to."""
-    states = query.all("state")
-    if set(states) - set(State):
-        raise invalid_parameter("state", f"must be one of {', '.join(State)}")
     where = JobFilter(
-        states=frozenset(map(State, states)) or None,
+        states=query.choices("state", State),
         queue=query.text("queue"),
         type=query.text("type"),
         schedule=query.text("schedule"),
@@ -88,7 +84,7 @@ def _filter(query: Query) -> tuple[JobFilter, object]:
         submitted_from=query.moment("submitted_from"),
         submitted_before=query.moment("submitted_before"),
     )
-    mark = [sorted(set(states)), where.queue, where.type, where.schedule, where.dismissed]
+    mark = [sorted(where.states or ()), where.queue, where.type, where.schedule, where.dismissed]
     return where, [*mark, where.submitted_from, where.submitted_before]
 
 

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Collection
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from starlette.requests import Request
 
 from ...domain.errors import InvalidInput
-from ...domain.values import check_text
+from ...domain.values import Choice, check_choice, check_text
 from .moments import moment
 from .problems import invalid_parameter
 
@@ -39,6 +40,11 @@ class Query:
         """Return a value as it is."""
         values = self.all(name)
         return values[0] if values else None
+
+    def choices(self, name: str, kind: type[Choice]) -> frozenset[Choice] | None:
+        """Return the words of a repeatable parameter, None when there is none."""
+        chosen = [checked(name, partial(check_choice, name, word, kind)) for word in self.all(name)]
+        return frozenset(chosen) or None
 
     def integer(self, name: str, least: int, most: int = BIGINT_MAX) -> int | None:
         """Return a whole number, written in digits only."""

@@ -332,8 +332,8 @@ async def test_lists_and_ledgers_are_read_page_by_page(plane: TimePlane) -> None
     rest = await both(lambda one: one.schedule_reader.list(after="b", limit=2))
     assert [schedule.name for schedule in (*first, *rest)] == ["a", "b", "c"]
     newest = await both(lambda one: one.schedule_reader.firings("a", limit=3))
-    older = await both(lambda one: one.schedule_reader.firings("a", before=newest[-1].fire_at))
-    slots = [(row.fire_at - MIDNIGHT) // MINUTE for row in (*newest, *older)]
+    older = await both(lambda one: one.schedule_reader.firings("a", before=newest[-1].firing.fire_at))
+    slots = [(row.firing.fire_at - MIDNIGHT) // MINUTE for row in (*newest, *older)]
     assert slots == [25, 20, 15, 10, 5]
 
 
@@ -346,5 +346,5 @@ async def test_a_page_of_the_ledger_holds_all_rows_of_a_fire_time(plane: TimePla
     await plane.fire()
     await plane.fire(5 * MINUTE)
     page = await plane.lockstep.both(lambda one: one.schedule_reader.firings("report", limit=2))
-    assert [(row.fire_at - MIDNIGHT) // MINUTE for row in page] == [10, 5, 5, 5, 5]
-    assert page[1].origin == "cron"
+    assert [(row.firing.fire_at - MIDNIGHT) // MINUTE for row in page] == [10, 5, 5, 5, 5]
+    assert page[1].firing.origin == "cron"

@@ -177,7 +177,7 @@ async def picture(stores: Stores, name: str) -> list[Any]:
         [keys[job] for job in schedule.open_jobs],
         keys[schedule.last_job],
     )
-    ledger = await stores.schedule_reader.firings(name, limit=MANY)
+    ledger = [entry.firing for entry in await stores.schedule_reader.firings(name, limit=MANY)]
     rows = [(row.fire_at, row.origin, row.outcome, row.reason, row.count, keys[row.job_id]) for row in ledger]
     states = sorted((job.effect_key, job.state, job.cancel_requested) for job in jobs.values())
     events = await stores.log.page(LogFilter(subject=f"schedule:{name}"), limit=MANY)

@@ -95,7 +95,7 @@ class Plane:
 
     async def ledger(self, name: str = NAME) -> list[Firing]:
         """Its ledger, oldest first."""
-        return [*await self.schedules.firings(name, limit=1_000)][::-1]
+        return [entry.firing for entry in await self.schedules.firings(name, limit=1_000)][::-1]
 
     async def told(self, name: str = NAME) -> list[tuple[int, str, str, int]]:
         """Its ledger as minutes after midnight, decision, reason and count."""

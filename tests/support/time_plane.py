@@ -238,4 +238,5 @@ class TimePlane:
         return [event async for event in self.lockstep.memory.log.control_stream()]
 
     async def _ledger(self, name: str) -> Sequence[Firing]:
-        return await self.lockstep.both(lambda one: one.schedule_reader.firings(name, limit=MANY))
+        page = await self.lockstep.both(lambda one: one.schedule_reader.firings(name, limit=MANY))
+        return [entry.firing for entry in page]

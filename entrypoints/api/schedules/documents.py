@@ -1,5 +1,6 @@
 """What the OpenAPI document says of the routes of schedules."""
 
+from ....domain.firing import Outcome, Reason
 from ....domain.limits import NAME_PATTERN
 from ..describing import PAGED, TEXT, answer, parameter, query, route
 from ..schemas import Why
@@ -73,6 +74,9 @@ FIRINGS = route(
     "Read a schedule's ledger",
     {200: answer("A page, which firings of one moment may make longer.", schemas.FiringPage)},
     SCHEDULE,
+    query("outcome", {"type": "array", "items": {"enum": list(Outcome)}}, "May be repeated."),
+    query("reason", {"type": "array", "items": {"enum": list(Reason)}}, "May be repeated."),
+    query("origin", TEXT, "`cron`, or that of one trigger or backfill."),
     *PAGED,
 )
 PREVIEW = route(

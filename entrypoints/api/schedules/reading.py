@@ -7,18 +7,19 @@ from itertools import islice
 
 from fastapi import APIRouter, Request, Response
 
+from ....application.ports.schedule_store import LedgerFilter
 from ....domain.facts import instant
-from ....domain.firing import due_at
+from ....domain.firing import Outcome, Reason, due_at
 from ....domain.recurrence import Dst, recurrence
 from ....domain.schedule import Schedule, fire_times
-from ....domain.values import check_moment, check_name
+from ....domain.values import check_key, check_moment, check_name
 from ....domain.zones import TZ_VERSION, zone
-from ...records import fire_time_record, firing_record, schedule_state, unreadable_record
+from ...records import entry_record, fire_time_record, schedule_state, unreadable_record
 from ..bodies import json_object
 from ..caller import container
 from ..cursors import cursor, opened
 from ..fields import read
-from ..query import Query, no_query
+from ..query import Query, checked, no_query
 from ..render import json_response
 from . import documents as doc
 from .answers import listed, shown
@@ -27,6 +28,7 @@ from .requests import PREVIEW, TIMES, TIMES_MOST, ends_the_name, path_name
 router = APIRouter()
 PAGE, PAGE_MOST = 100, 500
 PAGED = ("limit", "cursor")
+LEDGER = ("outcome", "reason", "origin")
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -80,20 +82,21 @@ async def firings(request: Request) -> Response:
     """
     if ends_the_name(request, "firings"):
         return await _one(request, path_name(request, "/firings"))
-    query, name = Query(request, PAGED), path_name(request)
-    limit, mark = query.integer("limit", 1, PAGE_MOST) or PAGE, ["firings", name]
+    query, name = Query(request, (*LEDGER, *PAGED), repeatable=("outcome", "reason")), path_name(request)
+    limit, where = query.integer("limit", 1, PAGE_MOST) or PAGE, _ledger_filter(query)
+    mark = ["firings", name, sorted(where.outcomes or ()), sorted(where.reasons or ()), where.origin]
     given = query.text("cursor")
     before = (
         None if given is None else opened(given, mark, datetime, lambda last: check_moment("cursor", last))
     )
     scheduling = container(request).scheduling()
-    found = await scheduling.firings(name, before=before, limit=limit + 1)
+    found = await scheduling.firings(name, where, before=before, limit=limit + 1)
     if not found:
-        await scheduling.find(name)
+        await scheduling.check_known(name)
     if len(found) <= limit:
-        return json_response({"items": [firing_record(one) for one in found], "next": None})
-    last = found[limit - 1].fire_at
-    page = [firing_record(one) for one in found if one.fire_at >= last]
+        return json_response({"items": [entry_record(one) for one in found], "next": None})
+    last = found[limit - 1].firing.fire_at
+    page = [entry_record(one) for one in found if one.firing.fire_at >= last]
     return json_response({"items": page, "next": cursor(last, mark)})
 
 
@@ -120,6 +123,15 @@ async def preview(request: Request) -> Response:
             "tz_version": TZ_VERSION,
             "times": [fire_time_record(time, place) for time in times],
         }
+    )
+
+
+def _ledger_filter(query: Query) -> LedgerFilter:
+    origin = query.text("origin")
+    return LedgerFilter(
+        outcomes=query.choices("outcome", Outcome),
+        reasons=query.choices("reason", Reason),
+        origin=None if origin is None else checked("origin", lambda: check_key("origin", origin)),
     )
 
 

@@ -229,7 +229,7 @@ class SchedulePage(Struct):
     next: Cursor
 
 
-class FiringInLedger(Struct):
+class Decision(Struct):
     """The decision about one fire time, or about ``count`` of them up to ``until``."""
 
     fire_at: Moment
@@ -241,6 +241,16 @@ class FiringInLedger(Struct):
     job_id: Annotated[JobId | None, Meta(description="null for what makes no job, or does not yet.")]
 
 
+class FiringInLedger(Decision):
+    """A row of the ledger: one that skips went on in keeps what its first decision says."""
+
+    decided_at: Annotated[
+        Moment, Meta(description="Later than `fire_at` by as much as the decision was late.")
+    ]
+    version: Annotated[int, Meta(description="Of the schedule it was decided for.")]
+    tz_version: Annotated[str, Meta(description="Of the tz database it was decided by.")]
+
+
 class FiringPage(Struct):
     """The ledger, newest fire time first."""
 
@@ -248,7 +258,7 @@ class FiringPage(Struct):
     next: Cursor
 
 
-class Triggered(FiringInLedger):
+class Triggered(Decision):
     """What was decided about a request to fire now."""
 
     schedule: Name

@@ -4,21 +4,25 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ....application.ports.schedule_store import LedgerFilter
 from ....domain.errors import ScheduleUnreadable
 from ....domain.facts import instant
+from ....domain.firing import Outcome, Reason
 from ....domain.schedule import coming, unreadable
-from ....domain.values import check_integer, check_name
-from ...records import firing_record, schedule_record
+from ....domain.values import check_integer, check_key, check_name
+from ...records import entry_record, schedule_record
 from ..flags import PLAIN, Flags
 from ..inputs import moment
-from ..output import emit_many, emit_one
+from ..output import chosen, emit_many, emit_one
 from ..session import session
 from ..terminal import say
+from .lateness import with_lateness
 from .views import TYPE, for_people, told
 
 COLUMNS = ("name", "cron", "tz", "state", "next_fire_at", "declared_by", "drifted")
-FIRING_COLUMNS = ("fire_at", "until", "count", "outcome", "reason", "origin", "job_id")
+FIRING_COLUMNS = ("fire_at", "until", "count", "outcome", "reason", "late", "origin", "job_id")
 LIMIT_MOST = 1_000
+SEVERAL = Parameter(help="May be given more than once.", negative=())
 LAST = 5
 """Decisions that ``show`` tells."""
 
@@ -60,7 +64,7 @@ async def show(
     record = told(schedule) | {
         "words": timing.recurrence.words() if fires else None,
         "next_fire_times": [instant(time) for time in coming(schedule, number)] if fires else [],
-        "last_firings": [firing_record(firing) for firing in last[:LAST]],
+        "last_firings": [entry_record(entry) for entry in last[:LAST]],
     }
     emit_one(flags.output, record, for_people(record))
 
@@ -72,6 +76,9 @@ async def firings(
     before: Annotated[
         str | None, Parameter(help="Only fire times before this moment: the next page.")
     ] = None,
+    outcome: Annotated[tuple[Outcome, ...] | None, SEVERAL] = None,
+    reason: Annotated[tuple[Reason, ...] | None, SEVERAL] = None,
+    origin: Annotated[str | None, Parameter(help="cron, or the origin of one trigger or backfill.")] = None,
     limit: Annotated[int, Parameter(help="At most this many.")] = 50,
     flags: Flags = PLAIN,
 ) -> None:
@@ -79,10 +86,17 @@ async def firings(
     check_name("name", name)
     check_integer("limit", limit, 1, LIMIT_MOST)
     earlier_than = moment("before", before)
+    where = LedgerFilter(
+        outcomes=frozenset(outcome) if outcome else None,
+        reasons=frozenset(reason) if reason else None,
+        origin=None if origin is None else check_key("origin", origin),
+    )
     async with session(flags) as container:
-        page = await container.scheduling().firings(name, before=earlier_than, limit=limit)
-        if not page and before is None:
-            await container.scheduling().find(name)
-    emit_many(flags.output, map(firing_record, page), FIRING_COLUMNS)
+        page = await container.scheduling().firings(name, where, before=earlier_than, limit=limit)
+        if not page:
+            await container.scheduling().check_known(name)
+    records = map(entry_record, page)
+    is_table = chosen(flags.output) == "table"
+    emit_many(flags.output, map(with_lateness, records) if is_table else records, FIRING_COLUMNS)
     if len(page) >= limit:
-        say(f"there may be more: --before {instant(page[-1].fire_at)}")
+        say(f"there may be more: --before {instant(page[-1].firing.fire_at)}")

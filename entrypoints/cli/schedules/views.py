@@ -10,6 +10,7 @@ from ....domain.zones import zone
 from ...records import Record, drift_record, local_time, schedule_record
 from ..output import Note, json_text
 from ..tables import moment
+from .lateness import lateness
 
 UTC_NAME = "UTC"
 
@@ -60,7 +61,9 @@ def decision(firing: Mapping[str, Any]) -> str:
     """Return a row of the ledger as one line."""
     until = f" to {moment(firing['until'])} ({firing['count']})" if firing["until"] else ""
     job = f", job {firing['job_id']}" if firing["job_id"] else ""
-    return f"{moment(firing['fire_at'])}{until} {firing['outcome']}: {firing['reason']}{job}"
+    late = lateness(firing)
+    how_late = f", {late} late" if late else ""
+    return f"{moment(firing['fire_at'])}{until} {firing['outcome']}: {firing['reason']}{job}{how_late}"
 
 
 def _shown(value: object) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from fencepost.domain.facts import digest
 from fencepost.domain.schedule import Missed, Overlap
+from fencepost.domain.zones import TZ_VERSION
 from fencepost.entrypoints.api.cursors import cursor
 from support.api import Memory
 from support.rig import USER
@@ -78,6 +79,9 @@ async def test_skips_that_follow_each_other_are_one_row(api: httpx2.AsyncClient,
                 "reason": "missed",
                 "origin": "cron",
                 "job_id": None,
+                "decided_at": "2030-01-01T00:21:00.000000Z",
+                "version": 1,
+                "tz_version": TZ_VERSION,
             }
         ],
         "next": None,
@@ -106,17 +110,17 @@ async def test_a_schedule_that_never_fired_has_an_empty_ledger(api: httpx2.Async
 @pytest.mark.parametrize(
     ("path", "given"),
     [
-        ("/v1/schedules", cursor("a", ["firings", "report"])),
+        ("/v1/schedules", cursor("a", ["firings", "report", [], [], None])),
         ("/v1/schedules", cursor(5, ["schedules"])),
         ("/v1/schedules", cursor("a b", ["schedules"])),
         ("/v1/schedules", cursor("", ["schedules"])),
         ("/v1/schedules", cursor(None, ["schedules"])),
         ("/v1/schedules", base64.urlsafe_b64encode(msgspec.json.encode(["a"])).decode()),
-        (f"{AT}/firings", cursor("a", ["firings", "report"])),
-        (f"{AT}/firings", cursor("2030-01-01T00:00:00Z", ["firings", "other"])),
-        (f"{AT}/firings", cursor("2030-01-01T00:00:00", ["firings", "report"])),
-        (f"{AT}/firings", cursor("0001-01-01T00:00:00Z", ["firings", "report"])),
-        (f"{AT}/firings", cursor(1893456000, ["firings", "report"])),
+        (f"{AT}/firings", cursor("a", ["firings", "report", [], [], None])),
+        (f"{AT}/firings", cursor("2030-01-01T00:00:00Z", ["firings", "other", [], [], None])),
+        (f"{AT}/firings", cursor("2030-01-01T00:00:00", ["firings", "report", [], [], None])),
+        (f"{AT}/firings", cursor("0001-01-01T00:00:00Z", ["firings", "report", [], [], None])),
+        (f"{AT}/firings", cursor(1893456000, ["firings", "report", [], [], None])),
         (f"{AT}/firings", "AAAA"),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 
 from fencepost.domain.recurrence import Dst
 from fencepost.domain.schedule import Missed, Overlap
+from fencepost.domain.zones import TZ_VERSION
 from fencepost.entrypoints.cli.schedules import definition
 from support.commands import Commands
 from support.polling import eventually
@@ -269,8 +270,13 @@ def test_the_ledger_is_shown_newest_first_and_outlives_its_schedule(fencepost: C
     """Page by page; a name that never fired is not found."""
     add("a")
     fired = [fencepost.json("schedules", "trigger", "a") for _ in range(3)]
-    wanted = [{name: one[name] for name in one if name != "name"} for one in reversed(fired)]
-    assert fencepost.lines("schedules", "firings", "a") == wanted
+    wanted = fencepost.lines("schedules", "firings", "a")
+    for row, one in zip(wanted, reversed(fired), strict=True):
+        assert {"name": "a", **row} == one | {
+            "decided_at": one["fire_at"],
+            "version": 1,
+            "tz_version": TZ_VERSION,
+        }
     assert fencepost.json("schedules", "show", "a")["last_firings"] == wanted
     page = fencepost.run("schedules", "firings", "a", "--limit", "2")
     before = wanted[1]["fire_at"]

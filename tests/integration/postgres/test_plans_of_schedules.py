@@ -1,10 +1,14 @@
 """How the ledger leads to jobs: a page is a walk of an index, whatever the planner believes."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pytest
 
+from fencepost.adapters.postgres.schedule_store import PostgresScheduleStore
 from fencepost.application.ports.job_reader import JobFilter
+from fencepost.application.ports.schedule_store import EVERY_ROW, LedgerFilter
+from fencepost.domain.firing import Outcome
 from support.plans import explained, paths, walked
 from support.rig import Rig
 
@@ -48,3 +52,18 @@ async def test_a_page_of_a_schedules_jobs_reads_no_more_rows_than_it_shows(
             found = explained(rig.dsn, query, generic=generic, analyze=True)
             assert paths(found) == {("Index Scan", "jobs_pkey")}
             assert walked(found, "firings_jobs_of_schedule")[0] == walked(found, "jobs_pkey")[0] == 50
+
+
+@PLANTED
+@pytest.mark.parametrize("statistics", STATISTICS)
+async def test_a_page_of_a_ledger_begins_where_the_one_before_it_ended(rig: Rig, statistics: str) -> None:
+    """However deep it lies, it reads its rows and one more; with a filter also those that this leaves out."""
+    for statement in STATISTICS[statistics]:
+        await rig.ask(statement, *([NUMBER] if statement != ANALYZE else []))
+    store, skipped = PostgresScheduleStore(rig.database), LedgerFilter(outcomes=frozenset({Outcome.SKIPPED}))
+    for before in (None, datetime(2030, 2, 1, tzinfo=UTC)):
+        for where, most in {EVERY_ROW: 51, skipped: 160}.items():
+            query = store.firings_query("busy", where, before, 50)
+            rows, pages = walked(explained(rig.dsn, query, analyze=True), "firings_pkey")
+            assert rows == 51
+            assert pages < most

@@ -66,7 +66,7 @@ def trigger(overlap: Overlap, request_id: str = "r-1") -> Act:
 
 async def _requeue(stores: Stores, name: str) -> None:
     """Put the job of the first fire time back, which has ended."""
-    first = (await stores.schedule_reader.firings(name))[-1]
+    first = (await stores.schedule_reader.firings(name))[-1].firing
     if first.job_id is not None:
         await stores.jobs.operate([first.job_id], Requeue(origin=USER, fresh_effect_key=False))
 

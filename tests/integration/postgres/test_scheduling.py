@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from fencepost.application.ports.schedule_store import LedgerFilter
 from fencepost.application.scheduling import Scheduling
 from fencepost.domain.commands import Origin
 from fencepost.domain.errors import InvalidInput, ScheduleExists, ScheduleNotFound, VersionConflict
@@ -282,6 +283,24 @@ async def test_a_page_has_a_limit(service: Scheduling, limit: Any) -> None:
         await service.firings(NAME, limit=limit)
 
 
+@pytest.mark.parametrize(
+    ("where", "field"),
+    [
+        (LedgerFilter(outcomes=frozenset({"done"})), "outcome: must be one of fired, queued"),  # type: ignore[arg-type]
+        (LedgerFilter(reasons=frozenset({"why"})), "reason: must be one of due, missed"),  # type: ignore[arg-type]
+        (LedgerFilter(origin=" "), "origin: must not be empty or blank"),
+        (LedgerFilter(origin="x" * 256), "origin: must have at most 255 characters"),
+    ],
+    ids=repr,
+)
+async def test_a_condition_that_no_row_can_meet_is_refused(
+    service: Scheduling, where: LedgerFilter, field: str
+) -> None:
+    """With its field and rule: an empty ledger would be taken for the answer."""
+    with pytest.raises(InvalidInput, match=field):
+        await service.firings(NAME, where)
+
+
 async def test_pages_follow_one_another(service: Scheduling, plane: Plane) -> None:
     """Schedules by name, the ledger by fire time, newest first."""
     for name in ("b", "a", "c"):
@@ -291,8 +310,8 @@ async def test_pages_follow_one_another(service: Scheduling, plane: Plane) -> No
     for _ in range(3):
         await plane.fire(5 * MINUTE)
     first = await service.firings("a", limit=2)
-    rest = await service.firings("a", before=first[-1].fire_at)
-    assert [row.fire_at for row in [*first, *rest]] == [MIDNIGHT + n * 5 * MINUTE for n in (3, 2, 1)]
+    rest = await service.firings("a", before=first[-1].firing.fire_at)
+    assert [row.firing.fire_at for row in [*first, *rest]] == [MIDNIGHT + n * 5 * MINUTE for n in (3, 2, 1)]
     with pytest.raises(InvalidInput, match="before"):
         await service.firings("a", before=MIDNIGHT.replace(tzinfo=None))
     with pytest.raises(InvalidInput, match="after"):
