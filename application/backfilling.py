@@ -10,7 +10,7 @@ from ..domain.errors import InvalidInput
 from ..domain.submission import check_origin
 from ..domain.values import check_integer, check_key, check_name
 from ..domain.vocabulary import Verdict
-from .ports.backfill_store import BackfillStore
+from .ports.backfill_store import BackfillStore, Requested
 
 PAGE_MOST = 1_000
 
@@ -21,7 +21,7 @@ class Backfilling:
 
     _store: BackfillStore
 
-    async def backfill(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
+    async def backfill(self, name: str, wanted: Wanted, origin: Origin) -> Requested:
         """Fire a schedule for each of its fire times in a range of the past, paused or not.
 
         Schedulers carry it out; it is there once this returns. Asked again with the same request id, which must be

@@ -9,7 +9,7 @@ from attrs import frozen
 from ..domain.commands import Origin
 from ..domain.declaring import Declared
 from ..domain.errors import InvalidInput, ScheduleNotFound, VersionConflict
-from ..domain.firing import Firing, Outcome, Reason
+from ..domain.firing import Outcome, Reason
 from ..domain.ledger import Entry
 from ..domain.schedule import Definition, Overlap, Schedule, readable
 from ..domain.schedule_changes import is_defined_by
@@ -17,7 +17,15 @@ from ..domain.scheduling import check_definition
 from ..domain.submission import check_origin
 from ..domain.values import check_choice, check_integer, check_key, check_moment, check_name, check_text
 from ..domain.vocabulary import Verdict
-from .ports.schedule_store import EVERY_ROW, Created, FiringStore, LedgerFilter, ScheduleReader, ScheduleStore
+from .ports.schedule_store import (
+    EVERY_ROW,
+    Created,
+    FiringStore,
+    LedgerFilter,
+    ScheduleReader,
+    ScheduleStore,
+    Triggered,
+)
 
 PAGE_MOST = 1_000
 VERSION_MOST = 2**31 - 1
@@ -104,7 +112,7 @@ class Scheduling:
         _check(name, origin, version)
         await self._store.delete(name, origin, version=version)
 
-    async def trigger(self, name: str, origin: Origin, *, overlap: Overlap = Overlap.ALLOW) -> Firing:
+    async def trigger(self, name: str, origin: Origin, *, overlap: Overlap = Overlap.ALLOW) -> Triggered:
         """Fire now, paused or not: once for each request id, which must be given.
 
         Raises ScheduleNotFound, ScheduleUnreadable, KeyConflict when this request id has asked with another overlap

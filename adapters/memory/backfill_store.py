@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from ...application.ports.backfill_store import Requested
 from ...application.ports.schedule_store import Fired
 from ...domain import backfill_facts as facts
 from ...domain.backfill import Backfill, Ending, Wanted, decide_next, ended, requested, size
@@ -23,12 +24,12 @@ class MemoryBackfillStore:
         """Work on this database."""
         self._database = database
 
-    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
+    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Requested:
         """Ask for a backfill, once for each request id of ``origin``; raises as the port says."""
         with self._database.transaction() as now:
             schedule, backfill_id = found(self._database, name), facts.backfill_id(name, origin)
             if there := self._database.backfills.get(backfill_id):
-                return facts.repeated(there, wanted)
+                return Requested(facts.repeated(there, wanted), is_new=False)
             backfill = requested(backfill_id, schedule, wanted, origin, now)
             self._database.backfills[backfill_id] = backfill
             data = facts.beginning(backfill)
@@ -36,7 +37,7 @@ class MemoryBackfillStore:
             if backfill.ended_at is not None:
                 _note_end(self._database, backfill, facts.finisher(backfill), now)
             self._database.ring()
-            return backfill
+            return Requested(backfill, is_new=True)
 
     async def size(self, name: str, wanted: Wanted) -> int:
         """Return how many fire times would be decided; raises ScheduleNotFound, InvalidInput."""

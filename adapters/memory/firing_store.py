@@ -5,7 +5,7 @@ from datetime import datetime
 
 from attrs import evolve
 
-from ...application.ports.schedule_store import Fired
+from ...application.ports.schedule_store import Fired, Triggered
 from ...domain import schedule_changes as changes
 from ...domain import schedule_facts, trigger_facts
 from ...domain.commands import Origin
@@ -61,13 +61,14 @@ class MemoryFiringStore:
         """Look at nothing: what is in memory comes from one tz database."""
         return 0
 
-    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
+    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Triggered:
         """Fire now, once for each request id of ``origin``; raises ScheduleNotFound, KeyConflict."""
         with self._database.transaction() as now:
             schedule = found(self._database, name)
             asked_by = operation_origin("trigger", origin.request_id or "")
             if earlier := self._asked(name, asked_by):
-                return trigger_facts.repeated(earlier, self._told(name, asked_by), overlap)
+                first = trigger_facts.repeated(earlier, self._told(name, asked_by), overlap)
+                return Triggered(first, is_new=False)
             known = unfinished(schedule, job_states(self._database, schedule))
             slot = Slot(now, asked_by)
             decided = decide_asked(known, slot, overlap, busy=bool(known.open_jobs))
@@ -75,7 +76,7 @@ class MemoryFiringStore:
             self._cancel(known, decided, now)
             data = trigger_facts.describe(slot, overlap)
             note(self._database, name, ControlEventName.SCHEDULE_TRIGGERED, origin, now, data)
-            return self._database.ledgers[name][slot].firing
+            return Triggered(self._database.ledgers[name][slot].firing, is_new=True)
 
     def _due(self, now: datetime) -> list[str]:
         """Return who is due: those on time go before those who catch up."""

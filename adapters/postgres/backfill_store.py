@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 
+from ...application.ports.backfill_store import Requested
 from ...application.ports.schedule_store import Fired
 from ...domain import backfill_facts as facts
 from ...domain.backfill import Backfill, Ending, Wanted, decide_next, requested, size
@@ -40,7 +41,7 @@ class PostgresBackfillStore:
         self._statements = backfill_statements(database.schema)
         self._aside = aside or Aside()
 
-    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
+    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Requested:
         """Ask for a backfill, once for each request id of ``origin``; raises as the port says."""
         backfill = await self._database.run(lambda: self._request(name, wanted, origin))
         await wake_schedulers(self._database)
@@ -81,15 +82,15 @@ class PostgresBackfillStore:
             await self.stop(backfill.backfill_id, facts.refused(backfill, rule))
         return Fired(schedules=1, full=True, next_in=None)
 
-    def _request(self, name: str, wanted: Wanted, origin: Origin) -> Plan[Backfill]:
+    def _request(self, name: str, wanted: Wanted, origin: Origin) -> Plan[Requested]:
         schedule = yield from locked(self._schema, name)
         backfill_id = facts.backfill_id(name, origin)
         if found := (yield self._statements.get(backfill_id=backfill_id)):
-            return facts.repeated(rows.backfill(found[0]), wanted)
+            return Requested(facts.repeated(rows.backfill(found[0]), wanted), is_new=False)
         at = yield from clock(self._database.moment())
         backfill = requested(backfill_id, schedule, wanted, origin, at)
         yield from begun(self._schema, backfill)
-        return backfill
+        return Requested(backfill, is_new=True)
 
     def _size(self, name: str, wanted: Wanted) -> Plan[int]:
         found = yield schedule_statements(self._schema).get(name=name)

@@ -7,12 +7,12 @@ from functools import partial
 from attrs import evolve
 
 from ...application.ports.runs import runs
-from ...application.ports.schedule_store import Fired
+from ...application.ports.schedule_store import Fired, Triggered
 from ...domain import schedule_changes as changes
 from ...domain import schedule_facts, trigger_facts
 from ...domain.commands import Origin
 from ...domain.facts import instant
-from ...domain.firing import Firing, decide_asked, decide_due
+from ...domain.firing import decide_asked, decide_due
 from ...domain.firing_jobs import (
     failed,
     failure,
@@ -66,11 +66,11 @@ class PostgresFiringStore:
         """Compute next fire times anew that come from older rules of time zones; return how many it looked at."""
         return (await self._round(lambda: self._outdated(limit), self._recompute)).schedules
 
-    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
+    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Triggered:
         """Fire now, once for each request id of ``origin``; raises ScheduleNotFound, KeyConflict."""
-        firing, queues = await self._database.run(lambda: self._trigger(name, overlap, origin))
+        triggered, queues = await self._database.run(lambda: self._trigger(name, overlap, origin))
         await rouse(self._database, queues)
-        return firing
+        return triggered
 
     async def _round(self, find: Find, carry_out: CarryOut) -> Fired:
         done = await self._together.run(find, carry_out)
@@ -216,12 +216,13 @@ class PostgresFiringStore:
         ]
         yield self._statements.stand(**standings(after))
 
-    def _trigger(self, name: str, overlap: Overlap, origin: Origin) -> Plan[tuple[Firing, set[str]]]:
+    def _trigger(self, name: str, overlap: Overlap, origin: Origin) -> Plan[tuple[Triggered, set[str]]]:
         schedule = yield from locked(self._schema, name)
         asked_by = operation_origin("trigger", origin.request_id or "")
         if earlier := (yield self._statements.asked(name=name, origin=asked_by)):
             [[told]] = yield self._statements.triggered(name=name, origin=asked_by)
-            return trigger_facts.repeated(rows.firing(earlier[0]), told, overlap), set()
+            first = trigger_facts.repeated(rows.firing(earlier[0]), told, overlap)
+            return Triggered(first, is_new=False), set()
         at = yield from clock(self._database.moment())
         known = unfinished(schedule, (yield from job_states(self._schema, [schedule])))
         slot = Slot(at, asked_by)
@@ -232,4 +233,4 @@ class PostgresFiringStore:
         data = trigger_facts.describe(slot, overlap)
         yield note(self._schema, name, ControlEventName.SCHEDULE_TRIGGERED, origin, at, data)
         [written] = yield self._statements.asked(name=name, origin=asked_by)
-        return rows.firing(written), {after.definition.template.queue}
+        return Triggered(rows.firing(written), is_new=True), {after.definition.template.queue}

@@ -3,16 +3,26 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from attrs import frozen
+
 from ...domain.backfill import Backfill, Wanted
 from ...domain.commands import Origin
 from ...domain.vocabulary import Verdict
 from .schedule_store import Fired
 
 
+@frozen
+class Requested:
+    """A backfill, and whether it is new: a request that comes again gets the first one's."""
+
+    backfill: Backfill
+    is_new: bool
+
+
 class BackfillStore(Protocol):
     """What people do and see; each raises Unavailable, what changes something UnknownOutcome."""
 
-    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Backfill:
+    async def request(self, name: str, wanted: Wanted, origin: Origin) -> Requested:
         """Ask for a backfill, once for each request id of ``origin``.
 
         Raises ScheduleNotFound, ScheduleUnreadable, InvalidInput, KeyConflict when this request id has asked for

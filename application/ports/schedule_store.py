@@ -46,6 +46,14 @@ class LedgerFilter:
 EVERY_ROW = LedgerFilter()
 
 
+@frozen
+class Triggered:
+    """A firing that was asked for, and whether it is new: a request that comes again gets the first one's."""
+
+    firing: Firing
+    is_new: bool
+
+
 class ScheduleStore(Protocol):
     """Changes; each raises Unavailable, UnknownOutcome."""
 
@@ -103,7 +111,7 @@ class FiringStore(Protocol):
         """Compute next fire times anew that come from older rules of time zones; return how many it looked at."""
         ...
 
-    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
+    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Triggered:
         """Fire now, once for each request id of ``origin``: asked again, the answer is what was decided then.
 
         Raises ScheduleNotFound, ScheduleUnreadable, KeyConflict when this request id has asked with another overlap

@@ -1,6 +1,7 @@
 """Who calls, and what stands behind the API."""
 
 import re
+from collections.abc import Mapping
 from typing import cast
 
 from starlette.requests import Request
@@ -35,6 +36,11 @@ def origin(request: Request, reason: str | None = None) -> Origin:
 def reason(field: str, value: object) -> str:
     """Read a reason; raises InvalidInput."""
     return check_text(field, value)
+
+
+def replayed(*, is_new: bool) -> Mapping[str, str]:
+    """Return the header of an answer that was given to the same request before; none of a new one."""
+    return {} if is_new else {"Idempotency-Replayed": "true"}
 
 
 def submit_key(request: Request) -> str | None:

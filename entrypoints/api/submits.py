@@ -11,7 +11,7 @@ from ...domain.errors import InvalidInput, InvalidItem
 from ...domain.limits import BATCH_JOBS
 from . import documents as doc
 from .bodies import BATCH_BYTES, json_object
-from .caller import KEY, container, no_header, origin, submit_key
+from .caller import KEY, container, no_header, origin, replayed, submit_key
 from .fields import json_list, read, switch
 from .problems import invalid_body
 from .render import json_response
@@ -26,9 +26,7 @@ async def submit(request: Request) -> Response:
     key = submit_key(request)
     job = submit_request(await json_object(request), SINGLE, key=key)
     answer = await container(request).submitting().submit(job, origin(request))
-    headers = {"Location": f"/v1/jobs/{answer.job_id}"}
-    if key is not None and not answer.created:
-        headers["Idempotency-Replayed"] = "true"
+    headers = {"Location": f"/v1/jobs/{answer.job_id}", **replayed(is_new=key is None or answer.created)}
     return json_response(_answered(answer), 201 if answer.created else 200, headers)
 
 

@@ -103,7 +103,8 @@ class TimePlane:
 
     async def trigger(self, request_id: str, overlap: Overlap = Overlap.ALLOW, name: str = NAME) -> Firing:
         """Fire now."""
-        return await self.step(lambda one: one.firings.trigger(name, overlap, asked(request_id)))
+        triggered = await self.step(lambda one: one.firings.trigger(name, overlap, asked(request_id)))
+        return triggered.firing
 
     async def backfill(
         self, minutes: int, request_id: str = "one", name: str = NAME, **fields: Any
@@ -111,7 +112,8 @@ class TimePlane:
         """Ask for the last minutes."""
         now = self.clock()
         wanted = Wanted(**{"from_at": now - minutes * MINUTE, "to_at": now, **fields})
-        return await self.step(lambda one: one.backfills.request(name, wanted, asked(request_id)))
+        requested = await self.step(lambda one: one.backfills.request(name, wanted, asked(request_id)))
+        return requested.backfill
 
     async def advance(self, limit: int = 100) -> int:
         """Carry backfills out as far as they go now; return how many batches that took."""

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, field
 from ....domain.backfill import MOST_TIMES, Ending
 from ..describing import LIMIT, TEXT, answer, parameter, query, route
 from ..schemas import Moment, MomentIn, Name, Priority, Why
-from .documents import IDEMPOTENCY_KEY, SCHEDULE
+from .documents import IDEMPOTENCY_KEY, REPLAYED, SCHEDULE
 
 Policy = Annotated[
     Literal["allow", "skip", "queue_one"],
@@ -83,7 +83,7 @@ MODELS: tuple[type[Struct], ...] = (
 BACKFILL = route(
     "Backfill a range of the past",
     {
-        202: answer("Schedulers carry it out; the list tells how far it is.", BackfillShown),
+        202: answer("Schedulers carry it out; the list tells how far it is.", BackfillShown, REPLAYED),
         200: answer("Counted, for a dry run.", BackfillSize),
     },
     SCHEDULE,

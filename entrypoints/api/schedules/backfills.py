@@ -10,7 +10,7 @@ from ....domain.schedule import Overlap
 from ....domain.values import check_priority
 from ...backfill_records import backfill_record
 from ..bodies import json_object
-from ..caller import KEY, container, no_header, origin, submit_key
+from ..caller import KEY, container, no_header, origin, replayed, submit_key
 from ..fields import Reader, choice, nullable, read, switch
 from ..moments import moment
 from ..operations import REASON
@@ -46,7 +46,8 @@ async def backfill(request: Request) -> Response:
     if dry_run:
         return json_response({"schedule": name, "fire_times": await backfilling.size(name, wanted)})
     operation = by if key is None else evolve(by, request_id=key)
-    return json_response(backfill_record(await backfilling.backfill(name, wanted, operation)), 202)
+    requested = await backfilling.backfill(name, wanted, operation)
+    return json_response(backfill_record(requested.backfill), 202, replayed(is_new=requested.is_new))
 
 
 @router.get("/schedules/{name:path}/backfills", **doc.BACKFILLS)

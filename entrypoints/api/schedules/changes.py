@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 
 from ...records import firing_record
 from ..bodies import json_object
-from ..caller import KEY, container, no_header, origin, submit_key
+from ..caller import KEY, container, no_header, origin, replayed, submit_key
 from ..fields import read
 from ..operations import REASON
 from ..preconditions import IF_MATCH, expected_version
@@ -74,8 +74,9 @@ async def trigger(request: Request) -> Response:
     fields = read("", await json_object(request, optional=True), TRIGGER)
     by = origin(request, fields.pop("reason", None))
     operation = by if key is None else evolve(by, request_id=key)
-    firing = await container(request).scheduling().trigger(name, operation, **fields)
-    return json_response({"schedule": name, **firing_record(firing)})
+    triggered = await container(request).scheduling().trigger(name, operation, **fields)
+    content = {"schedule": name, **firing_record(triggered.firing)}
+    return json_response(content, headers=replayed(is_new=triggered.is_new))
 
 
 async def _switch(request: Request, *, pause: bool) -> Response:

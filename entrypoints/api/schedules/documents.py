@@ -7,6 +7,7 @@ from ..schemas import Why
 from . import schemas
 from .requests import TIMES, TIMES_MOST
 
+REPLAYED = {"Idempotency-Replayed": "true: the same key, or request id, was answered so before."}
 SCHEDULE = parameter(
     "name",
     "path",
@@ -58,7 +59,7 @@ PAUSE = route("Pause a schedule", _SWITCHED, SCHEDULE, body=Why, body_required=F
 RESUME = route("Resume a schedule, from now on", _SWITCHED, SCHEDULE, body=Why, body_required=False)
 TRIGGER = route(
     "Fire now",
-    {200: answer("Decided.", schemas.Triggered)},
+    {200: answer("Decided.", schemas.Triggered, REPLAYED)},
     SCHEDULE,
     IDEMPOTENCY_KEY,
     body=schemas.TriggerRequest,

@@ -53,8 +53,8 @@ async def backfill(  # noqa: PLR0913 - an argument for each flag
         say(f"{times} of schedule {name} from {instant(first)} to {instant(last)}")
         if not number or not assent.given(f"backfill {times}?"):
             return OK
-        begun = await backfilling.backfill(name, wanted, trail)
-    emit_one(flags.output, backfill_record(begun))
+        requested = await backfilling.backfill(name, wanted, trail)
+    emit_one(flags.output, backfill_record(requested.backfill))
     return OK
 
 

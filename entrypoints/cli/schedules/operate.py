@@ -55,8 +55,8 @@ async def trigger(
     check_origin(trail)
     check_name("name", name)
     async with session(flags) as container:
-        firing = await container.scheduling().trigger(name, trail, overlap=Overlap(overlap))
-    emit_one(flags.output, {"name": name, **firing_record(firing)})
+        triggered = await container.scheduling().trigger(name, trail, overlap=Overlap(overlap))
+    emit_one(flags.output, {"name": name, **firing_record(triggered.firing)})
 
 
 async def delete(

@@ -69,6 +69,7 @@ async def test_the_same_key_asks_once(api: httpx2.AsyncClient) -> None:
     first = await api.post(AT, json=HOUR, headers={"Idempotency-Key": "march"})
     again = await api.post(AT, json=HOUR, headers={"Idempotency-Key": "march"})
     assert again.json() == first.json()
+    assert [one.headers.get("Idempotency-Replayed") for one in (first, again)] == [None, "true"]
     other = await api.post(AT, json={**HOUR, "priority": 2}, headers={"Idempotency-Key": "march"})
     assert (other.status_code, other.json()["code"]) == (422, "key_conflict")
     by_id = [await api.post(AT, json=HOUR, headers={"X-Request-Id": "april"}) for _ in range(2)]

@@ -14,7 +14,7 @@ async def eventful(plane: Plane) -> str:
     await plane.create()
     for _ in range(2):
         await plane.fire(5 * MINUTE)
-    return (await plane.firings.trigger(NAME, Overlap.ALLOW, asked("one"))).origin
+    return (await plane.firings.trigger(NAME, Overlap.ALLOW, asked("one"))).firing.origin
 
 
 async def test_rows_are_chosen_by_outcome_reason_and_origin(api: httpx2.AsyncClient, plane: Plane) -> None:

@@ -247,11 +247,13 @@ async def test_a_trigger_fires_at_once(api: httpx2.AsyncClient, plane: Plane) ->
 
 @pytest.mark.parametrize("header", ["Idempotency-Key", "X-Request-Id"])
 async def test_one_request_fires_once(api: httpx2.AsyncClient, plane: Plane, header: str) -> None:
-    """Repeated with the same key, or with the same request id, it is answered with the first firing."""
+    """Repeated with the same key, or with the same request id, it is answered with the first firing, and says so."""
     await create(api)
-    keys = ("one", "one", "two")
-    answers = [(await api.post(f"{AT}/trigger", headers={header: key})).json() for key in keys]
-    assert answers[0] == answers[1] != answers[2]
+    answers = [await api.post(f"{AT}/trigger", headers={header: key}) for key in ("one", "one", "two")]
+    first, again, other = [answer.json() for answer in answers]
+    assert first == again != other
+    replayed = [answer.headers.get("Idempotency-Replayed") for answer in answers]
+    assert replayed == [None, "true", None]
     assert len(await plane.all_jobs()) == 2
 
 

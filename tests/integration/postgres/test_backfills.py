@@ -36,7 +36,7 @@ async def backfill(plane: Plane, minutes: int = 60, request_id: str = "one", **f
     """Ask for the last minutes."""
     now = plane.clock.now
     wanted = Wanted(**{"from_at": now - minutes * MINUTE, "to_at": now, **fields})
-    return await plane.backfills.request(NAME, wanted, asked(request_id))
+    return (await plane.backfills.request(NAME, wanted, asked(request_id))).backfill
 
 
 async def advance(plane: Plane) -> int:
@@ -182,8 +182,9 @@ async def test_a_request_id_serves_several_schedules(plane: Plane) -> None:
     await plane.create()
     await plane.create("other")
     wanted = Wanted(from_at=MIDNIGHT, to_at=MIDNIGHT)
-    ids = {(await plane.backfills.request(name, wanted, USER)).backfill_id for name in (NAME, "other")}
-    assert len(ids) == 2
+    requested = [await plane.backfills.request(name, wanted, USER) for name in (NAME, "other")]
+    assert [one.is_new for one in requested] == [True, True]
+    assert len({one.backfill.backfill_id for one in requested}) == 2
 
 
 async def test_jobs_beside_others_are_not_the_schedules(plane: Plane) -> None:

@@ -246,8 +246,9 @@ async def test_who_asks_twice_with_one_request_id_fires_once(service: Scheduling
     """And who has none is refused, as everybody would share it."""
     await service.create(NAME, open_start(), USER)
     first, again, other = [await service.trigger(NAME, asked(request)) for request in ("a", "a", "b")]
-    assert first == again
-    assert first.job_id != other.job_id
+    assert [one.is_new for one in (first, again, other)] == [True, False, True]
+    assert first.firing == again.firing
+    assert first.firing.job_id != other.firing.job_id
     for nobody in (Origin("user:test"), asked(" ")):
         with pytest.raises(InvalidInput, match="request_id"):
             await service.trigger(NAME, nobody)
@@ -258,7 +259,7 @@ async def test_a_trigger_fires_beside_a_pause_and_by_its_own_overlap(service: Sc
     await service.create(NAME, open_start(), USER)
     assert await service.pause(NAME, USER) is Verdict.ACCEPTED
     outcomes = [
-        (await service.trigger(NAME, asked(f"request-{number}"), overlap=overlap)).outcome
+        (await service.trigger(NAME, asked(f"request-{number}"), overlap=overlap)).firing.outcome
         for number, overlap in enumerate((Overlap.ALLOW, Overlap.ALLOW, Overlap.SKIP, Overlap.QUEUE_ONE))
     ]
     assert outcomes == [Outcome.FIRED, Outcome.FIRED, Outcome.SKIPPED, Outcome.QUEUED]

@@ -224,7 +224,7 @@ async def test_a_backfill_that_nobody_can_read_ends_with_the_reason(
 
 async def test_a_backfill_that_nobody_can_read_can_be_stopped(plane: Plane) -> None:
     """By people, when no scheduler runs."""
-    backfill = await plane.backfills.request("broken", WANTED, asked("past"))
+    requested = await plane.backfills.request("broken", WANTED, asked("past"))
     await unread_backfill(plane)
-    assert await plane.backfills.stop(backfill.backfill_id, USER) is Verdict.ACCEPTED
+    assert await plane.backfills.stop(requested.backfill.backfill_id, USER) is Verdict.ACCEPTED
     assert [one.ending for one in await plane.backfills.list("broken")] == [Ending.STOPPED]

@@ -31,8 +31,8 @@ async def test_what_is_asked_for_is_counted_and_listed(backfilling: Backfilling)
     """Counting changes nothing."""
     assert await backfilling.size(NAME, WANTED) == 3
     assert await backfilling.list(NAME) == []
-    begun = await backfilling.backfill(NAME, WANTED, USER)
-    assert await backfilling.list(NAME) == [begun]
+    requested = await backfilling.backfill(NAME, WANTED, USER)
+    assert await backfilling.list(NAME) == [requested.backfill]
 
 
 @pytest.mark.parametrize("request_id", [None, "", " "])

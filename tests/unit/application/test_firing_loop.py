@@ -8,10 +8,9 @@ import pytest
 from attrs import define, field
 
 from fencepost.application.firing import BACKFILLED, LIMIT, FiringLoop
-from fencepost.application.ports.schedule_store import Fired
+from fencepost.application.ports.schedule_store import Fired, Triggered
 from fencepost.domain.commands import Origin
 from fencepost.domain.errors import Unavailable
-from fencepost.domain.firing import Firing
 from fencepost.domain.schedule import Overlap
 from support.local_time import MovedTime, settle
 
@@ -60,7 +59,7 @@ class Store:
         self.backfills -= full
         return Fired(schedules=int(full), full=full, next_in=None)
 
-    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Firing:
+    async def trigger(self, name: str, overlap: Overlap, origin: Origin) -> Triggered:
         """Nobody triggers here."""
         raise NotImplementedError
 
