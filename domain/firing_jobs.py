@@ -19,17 +19,19 @@ OPEN_JOBS = 1_000
 """Unfinished jobs of one schedule that are remembered; of more, the newest."""
 
 
-def submit(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submit:
+def submit(schedule: Schedule, slot: Slot) -> Submit:
     """Return the job of a firing; its effect key is the slot's, so that it is the same whenever it is inserted.
 
-    It is due at the fire time and its jitter, or ``at_once``: behind what has waited longer, however old the fire time.
+    It is due at the fire time and its jitter; one that an operation asks for at once, behind what has waited longer,
+    however old the fire time.
     """
     specification = evolve(
         schedule.definition.template,
         effect_key=effect_key(schedule.name, slot.fire_at, slot.origin),
         scheduled_for=slot.fire_at,
     )
-    run_at = None if at_once else due_at(schedule.name, schedule.definition.timing, slot.fire_at)
+    by_clock = slot.origin == CRON
+    run_at = due_at(schedule.name, schedule.definition.timing, slot.fire_at) if by_clock else None
     return Submit(origin=Origin(actor(schedule.name)), specification=specification, run_at=run_at)
 
 

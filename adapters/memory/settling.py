@@ -12,7 +12,7 @@ from ...domain.decide import enqueue
 from ...domain.decided import DecidedSlots
 from ...domain.errors import ScheduleNotFound, VersionConflict
 from ...domain.event import ControlEvent
-from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
+from ...domain.firing import AT_ONCE, Decided, Firing
 from ...domain.firing_jobs import inheriting, remembered, submit, with_jobs
 from ...domain.job import Job
 from ...domain.ledger import Entry, goes_on
@@ -85,11 +85,9 @@ def record(database: MemoryDatabase, name: str, entry: Entry) -> None:
     database.ledgers.setdefault(name, {})[slot] = entry
 
 
-def insert_job(
-    database: MemoryDatabase, schedule: Schedule, slot: Slot, now: datetime, *, at_once: bool = False
-) -> int:
+def insert_job(database: MemoryDatabase, schedule: Schedule, slot: Slot, now: datetime) -> int:
     """Insert the job of a firing."""
-    event = enqueue(submit(schedule, slot, at_once=at_once), database.next_job_id(), now)
+    event = enqueue(submit(schedule, slot), database.next_job_id(), now)
     return database.append(event).job_id
 
 
@@ -129,8 +127,8 @@ def _grown(database: MemoryDatabase, schedule: Schedule, firings: Sequence[Firin
 def _with_job(database: MemoryDatabase, schedule: Schedule, firing: Firing, now: datetime) -> Firing:
     if firing.outcome not in AT_ONCE:
         return firing
-    slot, at_once = Slot(firing.fire_at, firing.origin), firing.outcome is Outcome.BACKFILLED
-    return evolve(firing, job_id=insert_job(database, schedule, slot, now, at_once=at_once))
+    slot = Slot(firing.fire_at, firing.origin)
+    return evolve(firing, job_id=insert_job(database, schedule, slot, now))
 
 
 def _of_the_clock(database: MemoryDatabase, name: str) -> list[Entry]:

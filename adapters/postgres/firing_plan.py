@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from ...application.ports.runs import runs
 from ...application.ports.submitter import Submission
-from ...domain.firing import AT_ONCE, Decided, Firing, Outcome
+from ...domain.firing import AT_ONCE, Decided, Firing
 from ...domain.firing_jobs import submit, with_jobs
 from ...domain.ledger import Entry, goes_on
 from ...domain.schedule import Schedule, Slot
@@ -88,9 +88,9 @@ def standings(schedules: Iterable[Schedule]) -> dict[str, str]:
     return {"tz_version": TZ_VERSION, **{name: values([row[name] for row in rows]) for name in rows[0]}}
 
 
-def submission(schedule: Schedule, slot: Slot, *, at_once: bool = False) -> Submission:
+def submission(schedule: Schedule, slot: Slot) -> Submission:
     """Return the job of a firing."""
-    return Submission(submit(schedule, slot, at_once=at_once))
+    return Submission(submit(schedule, slot))
 
 
 def _grown(schema: str, settlements: Iterable[Settlement]) -> Plan[list[_Row]]:
@@ -129,7 +129,7 @@ def _numbered(schema: str, rows: Sequence[_Row]) -> Plan[list[_Row]]:
 
 def _submission(row: _Row) -> Submission:
     slot = Slot(row.firing.fire_at, row.firing.origin)
-    return submission(row.settlement.schedule, slot, at_once=row.firing.outcome is Outcome.BACKFILLED)
+    return submission(row.settlement.schedule, slot)
 
 
 def _by_schedule(fired: Iterable[_Row]) -> dict[str, list[int]]:

@@ -1,5 +1,6 @@
 """Makes jobs of schedules: each round locks what is due, decides in Python and writes everything at once."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -43,6 +44,8 @@ from .schedule_statements import schedule_statements
 from .submit_insert import inserted
 from .submit_statements import submit_statements
 from .together import CarryOut, Find, Found, Mark, Refusal, Round, Together
+
+_log = logging.getLogger(__name__)
 
 
 class PostgresFiringStore:
@@ -145,6 +148,7 @@ class PostgresFiringStore:
         change = changes.paused(schedule, origin.reason, at, past.decided)
         data = schedule_facts.describe_change(change.schedule, ControlEventName.SCHEDULE_PAUSED)
         yield note(self._schema, schedule.name, ControlEventName.SCHEDULE_PAUSED, origin, at, data)
+        _log.warning("schedule %s is paused: %s", schedule.name, origin.reason)
         return Settlement(change.schedule, change.decided)
 
     def _cancel(self, settlements: Iterable[Settlement]) -> Plan[None]:

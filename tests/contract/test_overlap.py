@@ -199,6 +199,17 @@ async def test_a_trigger_without_an_unfinished_job_fires(plane: TimePlane) -> No
     assert [job.state for job in await plane.all_jobs()] == [State.SUCCEEDED] * 4
 
 
+async def test_what_somebody_asks_for_does_not_wait_for_the_jitter(plane: TimePlane) -> None:
+    """That is for the many who ask for the same minute; one that had to wait is due when its job is inserted."""
+    await plane.create(jitter=4 * MINUTE)
+    await plane.trigger("one")
+    await plane.trigger("two", Overlap.QUEUE_ONE)
+    plane.clock.advance(MINUTE)
+    await plane.finish()
+    await plane.release()
+    assert [job.run_at - MIDNIGHT for job in await plane.all_jobs()] == [0 * MINUTE, MINUTE]
+
+
 async def test_a_trigger_fires_once_for_each_request(plane: TimePlane) -> None:
     """Repeated later it gets the first answer; another request is another firing."""
     await plane.create()
