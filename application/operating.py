@@ -87,10 +87,19 @@ def lacks_choice(operation: c.Operation, state: State | None) -> bool:
 
 def not_allowed(operation: c.Operation, state: State | None) -> str:
     """Return in which state a job is, and in which ones the operation would have been accepted."""
-    sources = {rule.source for rule in rules_of([operation.name]) if rule.event is not None}
+    sources = _sources(operation)
     allowed = [one.value for one in State if one in sources]
     now = "gone" if state is None else state.value
     return f"it is {now}, and must be {' or '.join(allowed)}"
+
+
+def changeable(operation: c.Operation) -> frozenset[State]:
+    """Return the states in which an operation can change a job: who names no states means these."""
+    return frozenset(state for state in _sources(operation) if not lacks_choice(operation, state))
+
+
+def _sources(operation: c.Operation) -> frozenset[State]:
+    return frozenset(rule.source for rule in rules_of([operation.name]) if rule.event is not None)
 
 
 def check_operation(operation: c.Operation) -> None:

@@ -2,10 +2,12 @@
 
 from typing import Annotated
 
-from attrs import frozen
+from attrs import evolve, frozen
 from cyclopts import Group, Parameter
 
+from ...application.operating import changeable
 from ...application.ports.job_reader import JobFilter
+from ...domain.commands import Operation
 from ...domain.errors import InvalidInput
 from ...domain.values import check_name
 from ...domain.vocabulary import State
@@ -20,7 +22,11 @@ class Selection:
     """All given conditions must hold."""
 
     state: Annotated[
-        tuple[State, ...] | None, Parameter(help="May be given more than once.", negative=())
+        tuple[State, ...] | None,
+        Parameter(
+            help="May be given more than once; without it cancel, requeue and revoke choose jobs that they can change.",
+            negative=(),
+        ),
     ] = None
     queue: Annotated[str | None, Parameter(help="The queue's name.")] = None
     type: Annotated[str | None, Parameter(help="The type's name.")] = None
@@ -28,11 +34,17 @@ class Selection:
     submitted_from: Annotated[str | None, Parameter(help="Submitted at this moment or later.")] = None
     submitted_before: Annotated[str | None, Parameter(help="Submitted before this moment.")] = None
 
-    def unless(self, job_ids: tuple[int, ...]) -> JobFilter | None:
-        """Return the conditions, None when jobs are named; raises InvalidInput for both and for neither."""
+    def unless(self, job_ids: tuple[int, ...], operation: Operation) -> JobFilter | None:
+        """Return the conditions, None when jobs are named; raises InvalidInput for both and for neither.
+
+        Where no state is among them, it is one in which the operation can change a job.
+        """
         if bool(job_ids) is (self != EVERYTHING):
             raise InvalidInput("job_id", "must be given, or conditions such as --queue, but not both")
-        return None if job_ids else self.filter()
+        if job_ids:
+            return None
+        where = self.filter()
+        return where if self.state else evolve(where, states=changeable(operation))
 
     def filter(self, *, dismissed: bool | None = None) -> JobFilter:
         """Return the conditions; raises InvalidInput."""

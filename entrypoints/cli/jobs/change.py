@@ -20,7 +20,8 @@ async def cancel(
     flags: Flags = PLAIN,
 ) -> int:
     """Cancel pending jobs, ask running ones to stop: by id, or all that match."""
-    return await operate(job_ids, chosen.unless(job_ids), c.Cancel(origin=origin(reason)), flags, assent)
+    operation = c.Cancel(origin=origin(reason))
+    return await operate(job_ids, chosen.unless(job_ids, operation), operation, flags, assent)
 
 
 async def requeue(
@@ -32,7 +33,8 @@ async def requeue(
     flags: Flags = PLAIN,
 ) -> int:
     """Put finished jobs back: by id, or all that match."""
-    return await operate(job_ids, chosen.unless(job_ids), changes.requeue(reason), flags, assent)
+    operation = changes.requeue(reason)
+    return await operate(job_ids, chosen.unless(job_ids, operation), operation, flags, assent)
 
 
 async def revoke(
@@ -45,4 +47,4 @@ async def revoke(
 ) -> int:
     """End leases at once, by force: by id, or all that match."""
     operation = c.Revoke(origin=origin(reason), cancel=cancel)
-    return await operate(job_ids, chosen.unless(job_ids), operation, flags, assent)
+    return await operate(job_ids, chosen.unless(job_ids, operation), operation, flags, assent)

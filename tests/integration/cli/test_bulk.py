@@ -42,6 +42,28 @@ def test_without_a_terminal_a_bulk_operation_takes_yes(fencepost: Commands, mail
     assert len(fencepost.lines("jobs", "list", "--state", "pending")) == 1
 
 
+def test_without_a_state_only_jobs_match_that_can_be_changed(fencepost: Commands, submit: Submit) -> None:
+    """Finished jobs are not cancelled, unfinished ones not put back, and those that succeeded only by who chose."""
+    done = [submit("echo") for _ in range(2)]
+    worker = fencepost.worker()
+    for job in done:
+        assert fencepost.run("jobs", "wait", str(job)).returncode == 0
+    assert worker.stop() == 0
+    left = submit("echo")
+    for command, told in {
+        ("cancel",): "1 job matches",
+        ("cancel", "--state", "succeeded"): "2 jobs match",
+        ("requeue",): "0 jobs match",
+        ("requeue", "--keep-effect-key"): "2 jobs match",
+        ("revoke",): "0 jobs match",
+    }.items():
+        dry = fencepost.run("jobs", *command, "--type", "echo", "--dry-run")
+        assert (dry.returncode, dry.stderr) == (0, f"{told}\n"), command
+    cancelled = fencepost.run("jobs", "cancel", "--type", "echo", "--yes")
+    assert (cancelled.returncode, json.loads(cancelled.stdout)["job_id"]) == (0, left)
+    assert fencepost.run("jobs", "requeue", "--type", "echo", "--dry-run").stderr == "1 job matches\n"
+
+
 def test_nothing_that_matches_is_no_failure(fencepost: Commands) -> None:
     """Zero matches is a result, not an error, and nobody is asked."""
     done = fencepost.run("jobs", "cancel", "--queue", "nothing")
