@@ -74,7 +74,6 @@ class _Reader:
         self.refusals: list[Refusal] = []
         self.notes: list[Note] = []
         self._refused_settings: dict[str, int] = {}
-        self._users: set[str] = set()
 
     def note(self, number: int, text: str) -> None:
         """Add a note."""
@@ -110,9 +109,6 @@ class _Reader:
             notes.append("the - before the times does nothing here: every run is in its job's history")
         if stdin is not None:
             notes.append("an unescaped % ends the command; what follows is its standard input, as in cron")
-        if user is not None and user not in self._users:
-            self._users.add(user)
-            notes.append(f"commands run as the user of the worker that gets them, not as {user}")
         for note in notes:
             self.note(number, note)
         name = self._names.give(user, command, stdin)

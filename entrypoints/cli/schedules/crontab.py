@@ -24,7 +24,7 @@ from ..flags import PLAIN, Flags, Reason
 from ..output import emit_many
 from ..session import origin, session, user_name
 from ..terminal import say
-from .crontab_records import COLUMNS, WHAT, records, renames, summary
+from .crontab_records import COLUMNS, WHAT, records, renames, summary, users
 
 STDIN = "-"
 UTC_NAME = "UTC"
@@ -141,6 +141,8 @@ def _show(crontab: Crontab, found: Plan, flags: Flags) -> None:
     emit_many(flags.output, records(found, datetime.now(UTC)), COLUMNS, WHAT)
     for note in crontab.notes:
         say(f"line {note.line}: {note.text}")
+    for told in users(found):
+        say(told)
     say(f"{crontab.format} crontab: {summary(found)}")
     renamed = renames(found)
     if renamed:

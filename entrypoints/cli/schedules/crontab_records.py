@@ -46,6 +46,21 @@ def summary(plan: Plan) -> str:
     return ", ".join(f"{count} {words}" for count, words in counts if count) or "nothing to do"
 
 
+def users(plan: Plan) -> Iterator[str]:
+    """Yield, for each user whom lines that are taken over name, where their commands run."""
+    lines: dict[tuple[str, bool], list[str]] = {}
+    for step in plan.steps:
+        if step.entry.user is not None:
+            bound = _payload(step.definition).get("user") is not None
+            lines.setdefault((step.entry.user, bound), []).append(str(step.entry.line))
+    for (user, bound), numbers in lines.items():
+        where = f"line{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+        if bound:
+            yield f"{where}: run only on workers of the user {user}; another worker ends the job as dead"
+        else:
+            yield f"{where}: commands run as the user of the worker that gets them, not as {user}"
+
+
 def renames(plan: Plan) -> int:
     """Return how many of the vanished have a line still, under another name."""
     return sum(plan.renamed(schedule) is not None for schedule in plan.vanished)

@@ -203,6 +203,24 @@ def test_users_of_a_system_crontab_are_not_lent_the_workers_rights(fencepost: Co
     assert users(fencepost) == {"own": None, "foreign": None}
 
 
+def test_as_whom_commands_run_is_told_of_the_lines_that_are_taken_over(
+    fencepost: Commands, file: Path
+) -> None:
+    """Of all of them, user by user, and of none that was refused."""
+    me = getpass.getuser()
+    file.write_text(
+        f"0 1 * * * {me} a\n0 2 * * * other b\n0 3 * * * {me} c\n0 4 * * * other d\n@reboot other e\n"
+    )
+    arguments = ("schedules", "import-crontab", str(file), "--system", "--dry-run")
+    told = fencepost.run(*arguments).stderr
+    assert f"lines 1, 3: run only on workers of the user {me}; " in told
+    assert "not as" not in told
+    told = fencepost.run(*arguments, "--as-worker").stderr
+    assert "lines 2, 4: commands run as the user of the worker that gets them, not as other\n" in told
+    assert f"lines 1, 3: commands run as the user of the worker that gets them, not as {me}\n" in told
+    assert "run only on" not in told
+
+
 @pytest.mark.parametrize(
     ("zone", "arguments", "told"),
     [("Europe/Oslo", [], True), ("Europe/Oslo", ["--tz", "UTC"], False), ("Etc/UTC", [], False)],

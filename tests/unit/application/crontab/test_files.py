@@ -79,4 +79,4 @@ def test_notes_come_in_the_order_of_the_file() -> None:
     found = read_crontab(
         "MAILTO=ops\n0 0 * * * root x\nRANDOM_DELAY=5\n0 0 * * * nobody cat%in", format="system"
     )
-    assert [note.line for note in found.notes] == [1, 2, 3, 4, 4, 4]
+    assert [note.line for note in found.notes] == [1, 3, 4, 4]

@@ -37,12 +37,6 @@ def test_a_user_without_a_command_is_refused(line: str) -> None:
     assert "no command" in refusal.reason
 
 
-def test_that_commands_do_not_run_as_their_user_is_noted_once_for_each() -> None:
-    """A worker cannot become somebody else."""
-    found = read_crontab("5 0 * * * root a\n6 0 * * * root b\n7 0 * * * nobody c\n", format="system")
-    assert [(note.line, note.text.rpartition(" ")[2]) for note in found.notes] == [(1, "root"), (3, "nobody")]
-
-
 @pytest.mark.parametrize(
     "text",
     [
