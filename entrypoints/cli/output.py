@@ -20,10 +20,11 @@ _LEFT_BY_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u20
 
 @frozen
 class Note:
-    """A last column of free text, which is cut where it finds no room."""
+    """A last column of free text, which is cut where it finds no room, or shown ``whole`` below its row."""
 
     name: str
     of: Callable[[Record], str]
+    whole: bool = False
 
 
 def chosen(output: Output | None) -> Output:
@@ -86,5 +87,8 @@ def _cell(value: Any, *, lines: bool = False) -> str:
 
 def _table(records: Sequence[Record], columns: Sequence[str], note: Note | None) -> None:
     cells = [[_cell(record.get(name)) for name in columns] for record in records]
-    notes = None if note is None else [printable(note.of(record)) for record in records]
-    _write("\n".join(tables.many(columns, cells, None if note is None else note.name, notes)))
+    if note is None:
+        _write("\n".join(tables.many(columns, cells)))
+        return
+    notes = [printable(note.of(record)) for record in records]
+    _write("\n".join(tables.many(columns, cells, note.name, notes, whole=note.whole)))

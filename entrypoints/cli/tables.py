@@ -6,6 +6,7 @@ What is long gives way: ids of workers lose their middle, and a note that finds 
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, chop_cells, set_cell_size
@@ -27,8 +28,13 @@ def many(
     rows: Sequence[Sequence[str]],
     note: str | None = None,
     notes: Sequence[str] | None = None,
+    *,
+    whole: bool = False,
 ) -> Iterator[str]:
-    """Yield the lines of a table; ``notes`` are a last column of free text, headed by ``note``."""
+    """Yield the lines of a table; ``notes`` are a last column of free text, headed by ``note``.
+
+    Those that find no room are cut, unless they are to be ``whole``.
+    """
     width = _width()
     cells = [[moment(cell) for cell in row] for row in rows]
     sizes, room = _fitted(columns, cells, width)
@@ -38,7 +44,12 @@ def many(
     yield _joined(_line(columns, sizes), heading)
     yield _joined(GAP.join("─" * size for size in sizes), "─" * len(heading))
     for row, text in zip(cells, texts, strict=True):
-        yield from _with_note(_line(row, sizes), text, beside, width)
+        line = _line(row, sizes)
+        if whole and cell_len(text) > (beside or 0):
+            yield line.rstrip()
+            yield from (INDENT + piece for piece in _wrapped(text, width - len(INDENT)))
+        else:
+            yield from _with_note(line, text, beside, width)
 
 
 def one(fields: Mapping[str, str]) -> Iterator[str]:
@@ -89,6 +100,12 @@ def _shrunk(text: str, size: int) -> str:
 
 def _cut(text: str, size: int) -> str:
     return text if cell_len(text) <= size else set_cell_size(text, size - 1).rstrip() + "…"
+
+
+def _wrapped(text: str, size: int) -> list[str]:
+    """Break text between words; only a word that is longer than a line is broken itself."""
+    lines = textwrap.wrap(text, size, break_long_words=False, break_on_hyphens=False)
+    return [piece for line in lines for piece in chop_cells(line, size)]
 
 
 def _pieces(text: str, size: int) -> list[str]:

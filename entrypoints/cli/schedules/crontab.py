@@ -105,7 +105,7 @@ async def _imported(
         async with session(flags) as container:
             importing = Importing(container.scheduling())
             found = await importing.compare(crontab, terms)
-            _show(crontab, found, flags)
+            _show(crontab, found, flags, prune=prune)
             if not found.clashes and _todo(crontab, found, prune=prune) and assent.given("go on?"):
                 await importing.carry_out(found, trail, prune=prune)
                 _tell(found, prune=prune)
@@ -113,7 +113,7 @@ async def _imported(
         if not assent.dry_run:
             raise
         found = plan(crontab, terms, {})
-        _show(crontab, found, flags)
+        _show(crontab, found, flags, prune=prune)
         say("no database is named: the lines were compared with no schedules")
     if found.clashes:
         return CONFLICT
@@ -137,13 +137,19 @@ def _tell(found: Plan, *, prune: bool) -> None:
     say(f"created {created}, changed {changed}, deleted {len(found.vanished) if prune else 0}")
 
 
-def _show(crontab: Crontab, found: Plan, flags: Flags) -> None:
+def _show(crontab: Crontab, found: Plan, flags: Flags, *, prune: bool) -> None:
     emit_many(flags.output, records(found, datetime.now(UTC)), COLUMNS, WHAT)
     for note in crontab.notes:
         say(f"line {note.line}: {note.text}")
     for told in users(found):
         say(told)
     say(f"{crontab.format} crontab: {summary(found)}")
+    if not prune:
+        _warn(found)
+
+
+def _warn(found: Plan) -> None:
+    """Say of schedules that no line stands for how they would be deleted."""
     renamed = renames(found)
     if renamed:
         say(

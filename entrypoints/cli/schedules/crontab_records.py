@@ -157,4 +157,4 @@ def _told(record: Mapping[str, Any]) -> str:
             return f"{record['words']}: {record['payload'].get('command')}"
 
 
-WHAT = Note("what", _told)
+WHAT = Note("what", _told, whole=True)

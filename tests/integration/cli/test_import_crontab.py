@@ -90,6 +90,15 @@ def test_a_dry_run_needs_no_database(bare: Commands) -> None:
     assert bare.run("schedules", "import-crontab", "jobs.cron", "--yes").returncode == 2
 
 
+def test_a_table_shows_the_whole_of_what_to_do_about_a_line(importing: Import, file: Path) -> None:
+    """However long the line is."""
+    file.write_text(f"@reboot /opt/warm-up {'x' * 150}\n")
+    told = importing("--dry-run", "--output", "table").stdout
+    assert "leave it to that machine, for instance to a systemd unit or its own cron" in " ".join(
+        told.split()
+    )
+
+
 def test_lines_become_schedules_that_do_what_cron_did(fencepost: Commands, importing: Import) -> None:
     """The refused line is the exit code's reason; the history knows who did it and why."""
     done = importing("--yes", "--queue", "night", "--reason", "leaving cron")
@@ -140,7 +149,9 @@ def test_run_again_it_follows_the_file(fencepost: Commands, importing: Import, f
     assert schedules(fencepost)["backup"]["cron"] == "30 3 * * MON-FRI"
     assert "--prune" in changed.stderr
     assert schedules(fencepost).keys() == {"backup", "date"}
-    assert importing("--yes", "--prune").returncode == 0
+    pruned = importing("--yes", "--prune")
+    assert (pruned.returncode, "--prune" in pruned.stderr) == (0, False)
+    assert "changed 0, deleted 1" in pruned.stderr
     assert schedules(fencepost).keys() == {"backup"}
 
 

@@ -72,6 +72,19 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("narrow")
+def test_a_note_that_must_be_whole_goes_on_below_its_row() -> None:
+    """Line by line, broken between words; a word that is too long for a line is broken where the screen ends."""
+    notes = ["take another name; " * 6 + "x" * 90, "short"]
+    told = list(tables.many(("id", "name"), [("1", "a"), ("2", "b")], "note", notes, whole=True))
+    *below, last = told[3:]
+    assert max(map(len, told)) <= 80
+    assert "".join(line.removeprefix("    ") for line in below).replace(" ", "") == notes[0].replace(" ", "")
+    assert all(line.startswith("    ") for line in below)
+    assert below[0].endswith(" take another name;")
+    assert last.split() == ["2", "b", "short"]
+
+
+@pytest.mark.usefixtures("narrow")
 def test_a_note_without_room_goes_below_its_row() -> None:
     """Long notes are cut where the screen ends, on a line of their own when little room is left beside."""
     notes = ["KeyError: " + "x" * 90, ""]
