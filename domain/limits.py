@@ -28,4 +28,6 @@ TIMEOUT_DEFAULT = timedelta(hours=1)
 DURATION_MAX = timedelta(days=366 * 100)
 """No delay, timeout or backoff is longer, so that sums of times stay inside the calendar."""
 CANCEL_GRACE = timedelta(seconds=30)
+DECISION_GRACE = timedelta(seconds=60)
+"""A fire time that has waited longer than this for its decision is late."""
 SUBMIT_KEY_LIFE = timedelta(days=7)

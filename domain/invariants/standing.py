@@ -1,17 +1,14 @@
 """A schedule's row beside its events and its ledger: I29, I30 and I7, and the alert about fire times that wait."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from ..ledger_rows import ScheduleRow
+from ..limits import DECISION_GRACE
 from ..schedule import Slot
 from ..vocabulary import ControlEventName as Name
 from .findings import Findings
 from .stints import Changes, Stint
 from .walk import Walk
-
-GRACE = timedelta(seconds=60)
-"""A fire time that has waited longer than this for its decision is an alert."""
 
 
 def judge_row(row: ScheduleRow | None, walk: Walk, queued: Sequence[Slot]) -> None:
@@ -50,7 +47,7 @@ def _judge_next(row: ScheduleRow, last: Stint, walk: Walk) -> None:
         if span.following != upcoming:
             what = f"row: fires next at {upcoming or 'no time'}, not at {span.following}"
             walk.mismatch(span, "I29", what, span.tz_version)
-        if upcoming is not None and upcoming <= walk.findings.clock - GRACE:
+        if upcoming is not None and upcoming <= walk.findings.clock - DECISION_GRACE:
             walk.findings.alert("I28", f"fire time {upcoming} has no decision")
 
 

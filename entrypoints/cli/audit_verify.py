@@ -9,6 +9,7 @@ from ...domain.errors import JobNotFound
 from .exits import FAILED, OK
 from .flags import PLAIN, Flags
 from .output import Note, chosen, emit_many, emit_one
+from .schedules.lateness import CURE
 from .session import session
 from .terminal import say
 
@@ -35,7 +36,7 @@ async def verify(
         raise JobNotFound(f"there is no job {job}")
     _show(report, flags)
     say(_verdict(report))
-    return OK if report.clean and not report.alerts else FAILED
+    return OK if _in_order(report) else FAILED
 
 
 def _show(report: "Report", flags: Flags) -> None:
@@ -55,9 +56,14 @@ def _show(report: "Report", flags: Flags) -> None:
         emit_many("table", found, COLUMNS, WHAT)
 
 
+def _in_order(report: "Report") -> bool:
+    """Whether no promise is broken and no fire time is late."""
+    return report.clean and not report.alerts
+
+
 def _counts(report: "Report") -> dict[str, Any]:
     return {
-        "clean": report.clean,
+        "clean": _in_order(report),
         "events": report.events,
         "jobs": report.jobs,
         "events_by_name": dict(report.events_by_name),
@@ -76,5 +82,5 @@ def _verdict(report: "Report") -> str:
     what = f"{report.events} events of {report.jobs} jobs"
     if report.schedules:
         what += f", {report.firings} decisions of {report.schedules} schedules"
-    late = f", late schedules: {len(report.alerts)}" if report.alerts else ""
+    late = f", late schedules: {len(report.alerts)} ({CURE})" if report.alerts else ""
     return f"verified {what}: {found or 'no'} violations{late}"

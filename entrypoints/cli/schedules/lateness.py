@@ -1,12 +1,14 @@
-"""How late decisions were, for people."""
+"""How late decisions were, and are, for people."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from ....domain.schedule import CRON
+from ....domain.limits import DECISION_GRACE
+from ....domain.schedule import CRON, Schedule
 from ...records import Record
 
+CURE = "does a `fencepost scheduler` run?"
 _SECOND, _MILLISECOND = timedelta(seconds=1), timedelta(milliseconds=1)
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
@@ -21,6 +23,12 @@ def lateness(row: Mapping[str, Any]) -> str:
     if row["origin"] != CRON:
         return ""
     return span(datetime.fromisoformat(row["decided_at"]) - datetime.fromisoformat(row["fire_at"]))
+
+
+def overdue(schedule: Schedule, now: datetime) -> str:
+    """Return how long a schedule's next fire time has waited for its decision, nothing within the grace."""
+    waited = timedelta(0) if schedule.next_fire_at is None else now - schedule.next_fire_at
+    return span(waited) if waited >= DECISION_GRACE else ""
 
 
 def span(duration: timedelta) -> str:

@@ -1,5 +1,6 @@
 """`fencepost schedules list`, `show` and `firings`."""
 
+from functools import partial
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -16,10 +17,10 @@ from ..inputs import moment
 from ..output import chosen, emit_many, emit_one
 from ..session import session
 from ..terminal import say
-from .lateness import with_lateness
-from .views import TYPE, for_people, told
+from .lateness import CURE, overdue, with_lateness
+from .views import TYPE, for_people, row, told
 
-COLUMNS = ("name", "cron", "tz", "state", "next_fire_at", "declared_by", "drifted")
+COLUMNS = ("name", "cron", "tz", "state", "next_fire_at", "late", "declared_by", "drifted")
 FIRING_COLUMNS = ("fire_at", "until", "count", "outcome", "reason", "late", "origin", "job_id")
 LIMIT_MOST = 1_000
 SEVERAL = Parameter(help="May be given more than once.", negative=())
@@ -36,12 +37,16 @@ async def list_schedules(
     """List schedules by name; those that nobody can read are told of beside."""
     check_integer("limit", limit, 1, LIMIT_MOST)
     async with session(flags) as container:
+        now = await container.event_log().clock()
         page = await container.scheduling().list(after=after, limit=limit)
     readable = [schedule for schedule in page if schedule.fault is None]
-    emit_many(flags.output, map(schedule_record, readable), COLUMNS, TYPE)
+    shown = partial(row, now=now) if chosen(flags.output) == "table" else schedule_record
+    emit_many(flags.output, map(shown, readable), COLUMNS, TYPE)
     for schedule in page:
         if schedule.fault is not None:
             say(f"error: {ScheduleUnreadable(schedule.name, schedule.fault)}")
+    if late := sum(overdue(schedule, now) != "" for schedule in readable):
+        say(f"late schedules: {late} ({CURE})")
     if len(page) == limit:
         say(f"there may be more: --after {page[-1].name}")
 

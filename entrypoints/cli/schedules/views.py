@@ -10,7 +10,7 @@ from ....domain.zones import zone
 from ...records import Record, drift_record, local_time, schedule_record
 from ..output import Note, json_text
 from ..tables import moment
-from .lateness import lateness
+from .lateness import lateness, overdue
 
 UTC_NAME = "UTC"
 
@@ -31,6 +31,12 @@ def told(schedule: Schedule) -> Record:
     payload = schedule.definition.template.payload
     record["job"]["payload"] = None if payload is None else json.loads(payload)
     return record | drift_record(schedule)
+
+
+def row(schedule: Schedule, *, now: datetime) -> Record:
+    """Return a schedule as the table of all of them shows it: how late it is beside its next fire time."""
+    record = schedule_record(schedule)
+    return {**record, "late": overdue(schedule, now), "drifted": ", ".join(record["drifted"])}
 
 
 def difference(one: Mapping[str, Any]) -> str:

@@ -222,7 +222,7 @@ def test_schedules_are_listed_by_name(fencepost: Commands, add: Add) -> None:
     assert first.stderr == "there may be more: --after b\n"
     assert [one["name"] for one in fencepost.lines("schedules", "list", "--after", "b")] == ["c"]
     table = fencepost.run("schedules", "list", "--output", "table").stdout.splitlines()
-    columns = ["name", "cron", "tz", "state", "next_fire_at", "declared_by", "drifted", "type"]
+    columns = ["name", "cron", "tz", "state", "next_fire_at", "late", "declared_by", "drifted", "type"]
     assert table[0].split() == columns
     assert table[2].split()[:4] == ["a", "@yearly", "UTC", "active"]
     listed = json.loads(fencepost.run("schedules", "list", "--output", "json").stdout)

@@ -9,7 +9,7 @@ from attrs import evolve
 from fencepost.adapters.memory.job_store import MemoryJobStore
 from fencepost.domain.commands import Requeue
 from fencepost.domain.invariants import ClockStep
-from fencepost.domain.invariants.standing import GRACE
+from fencepost.domain.limits import DECISION_GRACE
 from fencepost.domain.schedule import Missed, Overlap
 from fencepost.domain.vocabulary import ControlEventName as Name
 from support.histories import control
@@ -135,7 +135,7 @@ def test_a_schedule_may_have_to_catch_up_with_its_own_ledger() -> None:
 def test_a_fire_time_that_waits_is_an_alert() -> None:
     """After a grace: until then a scheduler may be at it."""
     told = TimeStory().create().after(5).told()
-    told.clock += GRACE - timedelta(microseconds=1)
+    told.clock += DECISION_GRACE - timedelta(microseconds=1)
     assert told.judged().alerts == ()
     told.clock += timedelta(microseconds=1)
     report = told.judged()
