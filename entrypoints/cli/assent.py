@@ -1,6 +1,7 @@
 """Asking people before something is done that cannot be taken back."""
 
 import sys
+from collections.abc import Sequence
 
 from ...domain.errors import InvalidInput
 from .exits import Failed
@@ -18,3 +19,10 @@ def ask(question: str, rule: str) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise Failed("nothing was changed: the answer was not yes")
+
+
+def ask_to_delete(names: Sequence[str]) -> None:
+    """Ask whether schedules shall be deleted; raises as ``ask`` does."""
+    told = ", ".join(names)
+    question = f"delete schedule {told}?" if len(names) == 1 else f"delete {len(names)} schedules: {told}?"
+    ask(question, "must be given to delete without a terminal")

@@ -1,6 +1,6 @@
 """`fencepost schedules pause`, `resume`, `trigger` and `delete`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -12,7 +12,7 @@ from ....domain.submission import check_origin
 from ....domain.values import check_name
 from ....domain.vocabulary import Verdict
 from ...records import firing_record
-from ..assent import ask
+from ..assent import ask_to_delete
 from ..exits import NOT_FOUND, OK
 from ..flags import PLAIN, Flags, Reason
 from ..output import emit_many, emit_one
@@ -79,7 +79,7 @@ async def delete(
         scheduling = container.scheduling()
         there = [found for name in names if (found := await _found(name, container)) is not None]
         if there and not yes:
-            ask(_question(there), "must be given to delete without a terminal")
+            ask_to_delete([one.name for one in there])
 
         async def act(name: str, trail: Origin) -> Verdict:
             await scheduling.delete(name, trail, version=version)
@@ -99,11 +99,6 @@ async def _found(name: str, container: "Container") -> Schedule | None:
         return await container.scheduling().find(name)
     except ScheduleNotFound:
         return None
-
-
-def _question(there: Sequence[Schedule]) -> str:
-    names = ", ".join(one.name for one in there)
-    return f"delete schedule {names}?" if len(there) == 1 else f"delete {len(there)} schedules: {names}?"
 
 
 async def _each(

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from attrs import evolve
 from cyclopts import Parameter
 
 from ....application.declarations import How
@@ -13,6 +15,7 @@ from ....domain.declaring import Action, Declared, Difference
 from ....domain.facts import instant
 from ....domain.vocabulary import ControlEventName
 from ...records import Record, difference_record
+from ..assent import ask_to_delete
 from ..exits import CONFLICT, FAILED, OK
 from ..flags import PLAIN, Flags
 from ..output import Note, emit_many
@@ -41,11 +44,13 @@ async def sync(
     prune: Annotated[
         bool, Parameter(help="Delete what the app declared once and does not any more.", negative="")
     ] = False,
+    yes: Annotated[bool, Parameter(help="Do not ask before --prune deletes.", negative="")] = False,
     flags: Flags = PLAIN,
 ) -> int:
     """Bring the schedules that an app declares to the database, as its workers do when they start.
 
-    Exits with 4 when something was left alone that the code and others have changed, with 1 when something failed.
+    Only --prune deletes, and asks first; nothing is done when the answer is not yes. Exits with 4 when something was
+    left alone that the code and others have changed, with 1 when something failed.
     """
     from ...declared import reason  # noqa: PLC0415 - --help needs none of it
     from ...loading import load_app  # noqa: PLC0415
@@ -53,13 +58,23 @@ async def sync(
     program = load_app(app)
     how = How(force=force, prune=prune, dry_run=dry_run)
     async with session_where(program.overridden(flags.settings)) as container:
-        syncing, log = container.syncing(), container.event_log()
-        answers = [one async for one in syncing.sync(app, program.schedules, origin(reason(app)), how)]
+        log = container.event_log()
+        act = partial(container.syncing().sync, app, program.schedules, origin(reason(app)))
+        if prune and not (dry_run or yes):
+            await _assented(act(evolve(how, dry_run=True)))
+        answers = [one async for one in act(how)]
         records = [await _record(one, log) for one in answers]
     emit_many(flags.output, records, COLUMNS, Note("differences", _differences))
     say(_sum(answers, dry_run=dry_run))
     actions = {one.action for one in answers}
     return FAILED if Action.FAILED in actions else CONFLICT if Action.CONFLICT in actions else OK
+
+
+async def _assented(answers: AsyncIterator[Declared]) -> None:
+    """Return when nothing would be deleted or somebody says yes to it; raises as ``ask`` does."""
+    doomed = [one.name async for one in answers if one.action is Action.DELETED]
+    if doomed:
+        ask_to_delete(doomed)
 
 
 async def _record(answer: Declared, log: "EventLog") -> Record:

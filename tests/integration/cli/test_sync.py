@@ -13,6 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from support.commands import Commands
 from support.polling import eventually
+from support.terminals import on_a_terminal
 
 PLAIN = """
 from fencepost import Fencepost
@@ -85,8 +86,28 @@ def test_changed_code_and_code_that_is_gone(fencepost: Commands, say: Say) -> No
     assert actions(answers) == {"nightly": "edited", "hourly": "undeclared"}
     differences = {one["field"]: (one["schedule"], one["code"]) for one in answers["nightly"]["differences"]}
     assert differences == {"priority": (5, 8), "payload": ({}, {"user_id": 42})}
-    assert actions(sync(fencepost, "--prune")) == {"nightly": "edited", "hourly": "deleted"}
+    assert actions(sync(fencepost, "--prune", "--yes")) == {"nightly": "edited", "hourly": "deleted"}
     assert actions(sync(fencepost)) == {"nightly": "unchanged"}
+
+
+def test_nothing_is_pruned_that_nobody_has_said_yes_to(fencepost: Commands, say: Say) -> None:
+    """Nor is anything else done: without a terminal --yes must be given; on one, the schedules are named."""
+    say("'nightly', '30 2 * * *', report", "'hourly', '@hourly', report")
+    assert actions(sync(fencepost, "--prune")) == {"nightly": "created", "hourly": "created"}
+    say("'nightly', '0 3 * * *', report")
+    refused = fencepost.run("schedules", "sync", "crew:app", "--prune")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "error: --yes: must be given to delete without a terminal\n"
+    assert actions(sync(fencepost, "--prune", "--dry-run")) == {"nightly": "edited", "hourly": "deleted"}
+    code, screen = on_a_terminal(fencepost, "schedules", "sync", "crew:app", "--prune", typed="n\n")
+    assert (code, "delete schedule hourly? [y/N]" in screen, "nothing was changed" in screen) == (
+        1,
+        True,
+        True,
+    )
+    assert actions(sync(fencepost, "--dry-run")) == {"nightly": "edited", "hourly": "undeclared"}
+    code, _ = on_a_terminal(fencepost, "schedules", "sync", "crew:app", "--prune", typed="y\n")
+    assert (code, actions(sync(fencepost))) == (0, {"nightly": "unchanged"})
 
 
 def test_drift_is_shown_and_left_alone(fencepost: Commands, say: Say) -> None:
