@@ -53,7 +53,7 @@ LIST_JOBS = route(
     query("state", {"type": "array", "items": {"enum": list(State)}}, "May be repeated."),
     query("queue", TEXT, "Literal, no pattern."),
     query("type", TEXT, "Literal, no pattern."),
-    query("schedule", TEXT, "A name: the jobs that its ledger names."),
+    query("schedule", TEXT, "A name: the jobs that its ledger names; 404 when there is neither."),
     query("dismissed", {"type": "boolean"}),
     query("submitted_from", MOMENT),
     query("submitted_before", MOMENT),

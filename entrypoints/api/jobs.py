@@ -6,13 +6,14 @@ from fastapi import APIRouter, Request, Response
 
 from ...application.ports.job_reader import JobFilter
 from ...domain.errors import JobNotFound
+from ...domain.values import check_name
 from ...domain.vocabulary import State
 from ..records import event_record, job_record
 from . import documents as doc
 from . import render
 from .caller import container
 from .cursors import cursor, position
-from .query import BIGINT_MAX, Query, no_query
+from .query import BIGINT_MAX, Query, checked, no_query
 
 router = APIRouter()
 PAGE, PAGE_MOST = 100, 500
@@ -28,6 +29,8 @@ async def list_jobs(request: Request) -> Response:
     given = query.text("cursor")
     below = None if given is None else position(given, mark)
     found = await container(request).job_reader().page(where, below=below, limit=limit + 1)
+    if not found and where.schedule is not None:
+        await container(request).scheduling().check_known(where.schedule)
     page = found[:limit]
     following = cursor(page[-1].job_id, mark) if len(found) > limit else None
     return render.json_response({"items": [job_record(job) for job in page], "next": following})
@@ -75,11 +78,12 @@ def path_job_id(request: Request) -> int:
 
 def _filter(query: Query) -> tuple[JobFilter, object]:
     """Return the filter, and what its cursors are bound to."""
+    schedule = query.text("schedule")
     where = JobFilter(
         states=query.choices("state", State),
         queue=query.text("queue"),
         type=query.text("type"),
-        schedule=query.text("schedule"),
+        schedule=None if schedule is None else checked("schedule", lambda: check_name("schedule", schedule)),
         dismissed=query.switch("dismissed"),
         submitted_from=query.moment("submitted_from"),
         submitted_before=query.moment("submitted_before"),

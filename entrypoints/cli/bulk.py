@@ -13,6 +13,7 @@ from .assent import ask
 from .exits import CONFLICT, NOT_FOUND, OK
 from .flags import Flags
 from .output import emit_many
+from .selection import found_nothing
 from .session import session
 from .terminal import say
 
@@ -78,6 +79,8 @@ async def operate_where(where: "JobFilter", operation: "Operation", flags: Flags
     check_operation(operation)
     async with session(flags) as container:
         job_ids = await matching(container.job_reader(), where)
+        if not job_ids:
+            await found_nothing(where, container.scheduling())
         say(f"{_jobs(len(job_ids))} {'matches' if len(job_ids) == 1 else 'match'}")
         if not job_ids or not assent.given(f"{operation.name.value} {_jobs(len(job_ids))}?"):
             return OK

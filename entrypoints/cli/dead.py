@@ -16,6 +16,7 @@ from .bulk import ASKING, Assent, operate
 from .flags import PLAIN, Flags
 from .output import emit_many, emit_one
 from .requeueing import UNCHANGED, Changes
+from .selection import found_nothing
 from .session import origin, session
 from .terminal import say
 from .views import ERROR, died_at, for_people, job_record, last_error
@@ -77,6 +78,8 @@ async def list_dead(
     where = _dead(queue, type, schedule, dismissed=dismissed)
     async with session(flags) as container:
         page = await container.job_reader().page(where, below=below, limit=limit)
+        if not page:
+            await found_nothing(where, container.scheduling())
         log = container.event_log()
         records = [job_record(job) | _death(await log.history(job.job_id)) for job in page]
     emit_many(flags.output, records, COLUMNS, ERROR)

@@ -1,6 +1,6 @@
 """Choosing jobs by what they are."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from attrs import evolve, frozen
 from cyclopts import Group, Parameter
@@ -12,6 +12,9 @@ from ...domain.errors import InvalidInput
 from ...domain.values import check_name
 from ...domain.vocabulary import State
 from .inputs import moment
+
+if TYPE_CHECKING:
+    from ...application.scheduling import Scheduling
 
 CHOOSING = Group("Choosing jobs", sort_key=5)
 
@@ -60,3 +63,9 @@ class Selection:
 
 
 EVERYTHING = Selection()
+
+
+async def found_nothing(where: JobFilter, scheduling: "Scheduling") -> None:
+    """Return when no job needs to match; raises ScheduleNotFound where the schedule is one that nobody knows."""
+    if where.schedule is not None:
+        await scheduling.check_known(where.schedule)

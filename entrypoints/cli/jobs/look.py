@@ -9,7 +9,7 @@ from ....domain.event import ControlEvent, JobEvent
 from ....domain.values import check_integer
 from ..flags import PLAIN, Flags
 from ..output import emit_many, emit_one
-from ..selection import EVERYTHING, Selection
+from ..selection import EVERYTHING, Selection, found_nothing
 from ..session import session
 from ..terminal import say
 from ..views import NOTE, event_record, for_people, job_record, last_error
@@ -32,6 +32,8 @@ async def list_jobs(
     where = chosen.filter(dismissed=dismissed)
     async with session(flags) as container:
         page = await container.job_reader().page(where, below=below, limit=limit)
+        if not page:
+            await found_nothing(where, container.scheduling())
     emit_many(flags.output, map(job_record, page), COLUMNS)
     if len(page) == limit:
         say(f"there may be more: --below {page[-1].job_id}")

@@ -19,11 +19,20 @@ async def test_jobs_are_listed_by_their_schedule(api: httpx2.AsyncClient, plane:
         "schedule=reports/nightly": ledger,
         "schedule=reports%2Fnightly&state=cancelled": ledger[:1],
         "schedule=reports/nightly&state=pending&queue=default": ledger[1:],
-        "schedule=nobody": [],
-        "schedule=two%20words": [],
+        "schedule=reports/nightly&state=running": [],
     }.items():
         page = (await api.get(f"/v1/jobs?{query}")).json()
         assert [job["job_id"] for job in page["items"]] == [row["job_id"] for row in rows], query
+
+
+async def test_a_schedule_that_nobody_knows_is_not_found(api: httpx2.AsyncClient, plane: Plane) -> None:
+    """One that has not fired yet has no jobs; a name that cannot be one breaks a rule."""
+    await plane.create("idle")
+    assert (await api.get("/v1/jobs?schedule=idle")).json()["items"] == []
+    nosuch = await api.get("/v1/jobs?schedule=nosuch")
+    assert (nosuch.status_code, nosuch.json()["detail"]) == (404, "there is no schedule nosuch")
+    wrong = await api.get("/v1/jobs?schedule=two%20words")
+    assert (wrong.status_code, wrong.json()["errors"][0]["parameter"]) == (422, "schedule")
 
 
 async def test_a_cursor_belongs_to_its_schedule(api: httpx2.AsyncClient, plane: Plane) -> None:

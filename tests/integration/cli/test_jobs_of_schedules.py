@@ -4,6 +4,15 @@ import pytest
 
 from support.commands import Commands
 
+COMMANDS = [
+    ["jobs", "list"],
+    ["jobs", "cancel", "--yes"],
+    ["jobs", "requeue", "--yes"],
+    ["jobs", "revoke", "--yes"],
+    ["dead", "list"],
+    ["dead", "requeue", "--yes"],
+]
+
 
 @pytest.fixture
 def fired(fencepost: Commands) -> list[int]:
@@ -27,7 +36,8 @@ def test_jobs_are_listed_by_their_schedule(fencepost: Commands, fired: list[int]
     page = fencepost.run("jobs", "list", "--schedule", "a", "--limit", "1")
     assert page.stderr == f"there may be more: --below {fired[0]}\n"
     assert ids(fencepost, "jobs", "list", "--schedule", "a", "--below", str(fired[0])) == fired[1:]
-    assert ids(fencepost, "jobs", "list", "--schedule", "nobody") == []
+    fencepost.json("schedules", "add", "idle", "--cron", "@yearly", "--type", "doomed")
+    assert ids(fencepost, "jobs", "list", "--schedule", "idle") == []
 
 
 def test_bulk_operations_choose_jobs_by_their_schedule(fencepost: Commands, fired: list[int]) -> None:
@@ -52,17 +62,15 @@ def test_dead_letters_are_chosen_by_their_schedule(fencepost: Commands, fired: l
     assert ids(fencepost, "dead", "list", "--schedule", "a", "--dismissed") == fired
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["jobs", "list"],
-        ["jobs", "cancel", "--yes"],
-        ["jobs", "requeue", "--yes"],
-        ["jobs", "revoke", "--yes"],
-        ["dead", "list"],
-        ["dead", "requeue", "--yes"],
-    ],
-)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_schedule_that_nobody_knows_is_not_found(fencepost: Commands, command: list[str]) -> None:
+    """A misspelt name is no schedule without jobs."""
+    done = fencepost.run(*command, "--schedule", "nosuch")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("error: there is no schedule nosuch\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_schedule_that_cannot_be_one_is_refused(bare: Commands, command: list[str]) -> None:
     """A misspelt condition must not widen what is chosen."""
     done = bare.run(*command, "--schedule", "two words", "--database-url", "postgresql://127.0.0.1:1/jobs")
