@@ -12,7 +12,7 @@ from ...domain.vocabulary import State, Verdict
 from .assent import ask
 from .exits import CONFLICT, NOT_FOUND, OK
 from .flags import Flags
-from .output import emit_many
+from .output import Record, chosen, emit_many, emit_one
 from .selection import found_nothing
 from .session import session
 from .terminal import say
@@ -66,6 +66,7 @@ async def operate_on(
     check_operation(operation)
     if assent.dry_run:
         say(f"{_jobs(len(job_ids))} named")
+        emit_counted(flags, {"named": len(job_ids)})
         return OK
     repeated = {job_id for job_id in job_ids if job_ids.count(job_id) > 1}
     if repeated:
@@ -82,6 +83,8 @@ async def operate_where(where: "JobFilter", operation: "Operation", flags: Flags
         if not job_ids:
             await found_nothing(where, container.scheduling())
         say(f"{_jobs(len(job_ids))} {'matches' if len(job_ids) == 1 else 'match'}")
+        if assent.dry_run:
+            emit_counted(flags, {"matched": len(job_ids)})
         if not job_ids or not assent.given(f"{operation.name.value} {_jobs(len(job_ids))}?"):
             return OK
         worst = OK
@@ -89,6 +92,12 @@ async def operate_where(where: "JobFilter", operation: "Operation", flags: Flags
             code = await _applied(container, job_ids[start : start + BATCH], operation, flags)
             worst = max(worst, code)
         return worst
+
+
+def emit_counted(flags: Flags, record: Record) -> None:
+    """Print what a dry run has counted; a table would say to people what they are told beside the data."""
+    if chosen(flags.output) != "table":
+        emit_one(flags.output, record)
 
 
 async def matching(reader: "JobReader", where: "JobFilter") -> list[int]:

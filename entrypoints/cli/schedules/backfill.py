@@ -10,7 +10,7 @@ from ....domain.schedule import Overlap
 from ....domain.submission import check_origin
 from ....domain.values import check_integer, check_name
 from ...backfill_records import backfill_record
-from ..bulk import ASKING, Assent
+from ..bulk import ASKING, Assent, emit_counted
 from ..exits import OK
 from ..flags import PLAIN, Flags, Reason
 from ..inputs import since
@@ -51,6 +51,8 @@ async def backfill(  # noqa: PLR0913 - an argument for each flag
         number = await backfilling.size(name, wanted)
         times = "1 fire time" if number == 1 else f"{number} fire times"
         say(f"{times} of schedule {name} from {instant(first)} to {instant(last)}")
+        if assent.dry_run:
+            emit_counted(flags, {"schedule": name, "fire_times": number})
         if not number or not assent.given(f"backfill {times}?"):
             return OK
         requested = await backfilling.backfill(name, wanted, trail)

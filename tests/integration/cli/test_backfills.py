@@ -71,7 +71,7 @@ def test_a_backfill_survives_schedulers_that_are_killed(fencepost: Commands, nig
 def test_a_dry_run_counts_and_changes_nothing(fencepost: Commands, nightly: str) -> None:
     """`--dry-run` says how many fire times there are; without a terminal somebody has to say --yes."""
     done = fencepost.run("schedules", "backfill", nightly, *MARCH, "--dry-run")
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"schedule": nightly, "fire_times": 31})
     assert done.stderr.startswith("31 fire times of schedule nightly")
     refused = fencepost.run("schedules", "backfill", nightly, *MARCH)
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -18,12 +18,13 @@ def mails(submit: Submit) -> list[int]:
 
 
 def test_a_dry_run_counts_and_changes_nothing(fencepost: Commands, mails: list[int]) -> None:
-    """`--dry-run` says how many match, for a condition and for named jobs."""
+    """`--dry-run` says how many match, for a condition and for named jobs, and to programs on stdout."""
     done = fencepost.run("jobs", "cancel", "--queue", "mail", "--dry-run")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "3 jobs match\n")
+    assert (done.returncode, json.loads(done.stdout), done.stderr) == (0, {"matched": 3}, "3 jobs match\n")
     named = fencepost.run("jobs", "cancel", str(mails[0]), "--dry-run")
-    assert (named.returncode, named.stdout, named.stderr) == (0, "", "1 job named\n")
-    assert fencepost.run("jobs", "cancel", "--queue", "other", "--dry-run").stderr == "1 job matches\n"
+    assert (named.returncode, json.loads(named.stdout), named.stderr) == (0, {"named": 1}, "1 job named\n")
+    other = fencepost.run("jobs", "cancel", "--queue", "other", "--dry-run", "--output", "table")
+    assert (other.stdout, other.stderr) == ("", "1 job matches\n")
     assert len(fencepost.lines("jobs", "list", "--state", "pending")) == 4
 
 
