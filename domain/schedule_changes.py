@@ -34,7 +34,7 @@ def created(name: str, definition: Definition, now: datetime) -> Schedule:
     Raises InvalidInput when that start leaves no room for a fire time.
     """
     whole = definition.starting(now)
-    check_room(whole.timing)
+    check_room(whole.timing, "now" if definition.timing.starts_at is None else "starts_at")
     first = first_fire_time(whole.timing, now)
     return Schedule(name=name, definition=whole, created_at=now, next_fire_at=first)
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from attrs import evolve
 
 from .errors import InvalidInput
+from .facts import instant
 from .job import Specification
 from .limits import DURATION_MAX, EARLIEST, PAYLOAD_BYTES
 from .schedule import MISSED_AFTER, Definition, Policies, Timing, first_fire_time
@@ -36,13 +37,16 @@ def check_timing(timing: Timing) -> Timing:
     return evolve(timing, cron=started.recurrence.expression)
 
 
-def check_room(timing: Timing) -> None:
-    """Check that there is a fire time between the start, which must be known, and the end; raises InvalidInput."""
+def check_room(timing: Timing, start: str = "starts_at") -> None:
+    """Check that there is a fire time between the start, which must be known, and the end.
+
+    Raises InvalidInput; ``start`` is what people know the start as.
+    """
     if timing.ends_at is not None and timing.ends_at <= timing.start:
-        raise InvalidInput("ends_at", "must be later than starts_at")
+        raise InvalidInput("ends_at", f"must be later than {start}, {instant(timing.start)}")
     if first_fire_time(timing, timing.start - timedelta(microseconds=1)) is None:
         field = "starts_at" if timing.ends_at is None else "ends_at"
-        raise InvalidInput(field, "must leave room for a fire time between starts_at and ends_at")
+        raise InvalidInput(field, f"must leave room for a fire time between {start} and ends_at")
 
 
 def check_policies(policies: Policies) -> None:

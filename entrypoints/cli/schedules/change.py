@@ -12,8 +12,8 @@ from ..output import emit_one
 from ..session import origin, session
 from ..template import UNTOLD, Template
 from ..terminal import say
-from .definition import ANYTIME, USUAL, Rules, When, amendment, defined
-from .views import for_people, told
+from .definition import ANYTIME, USUAL, Rules, When, amendment, defined, flags_named
+from .views import for_people, tell_if_over, told
 
 
 async def add(
@@ -29,11 +29,13 @@ async def add(
 ) -> None:
     """Create a schedule; the same again changes nothing, another one of that name is refused."""
     check_name("name", name)
-    wanted = check_definition(defined(type, when, rules, template))
-    async with session(flags) as container:
-        created = await container.scheduling().create(name, wanted, origin(reason))
+    with flags_named():
+        wanted = check_definition(defined(type, when, rules, template))
+        async with session(flags) as container:
+            created = await container.scheduling().create(name, wanted, origin(reason))
     record = told(created.schedule)
     emit_one(flags.output, record, for_people(record))
+    tell_if_over(created.schedule)
 
 
 async def edit(  # noqa: PLR0913 - an argument for each group of flags
@@ -51,10 +53,12 @@ async def edit(  # noqa: PLR0913 - an argument for each group of flags
     """Change what is given of a schedule, from the next decision on; all else stays as it is."""
     check_name("name", name)
     given = amendment(type, when, rules, template)
-    async with session(flags) as container:
-        schedule = await container.scheduling().amend(name, given.of, origin(reason), version=version)
+    with flags_named():
+        async with session(flags) as container:
+            schedule = await container.scheduling().amend(name, given.of, origin(reason), version=version)
     record = told(schedule)
     emit_one(flags.output, record, for_people(record))
+    tell_if_over(schedule)
     policies = schedule.definition.policies
     if "missed" in given.policies and "overlap" not in given.policies and _stops_itself(policies):
         say("overlap is still skip: while a job is unfinished, the missed ones are skipped (see --overlap)")

@@ -1,5 +1,7 @@
 """The flags that define a schedule, and the definition they make or change."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from attrs import evolve, frozen
@@ -108,6 +110,19 @@ class Amendment:
             template=evolve(there.template, **self.template),
             policies=evolve(there.policies, **self.policies),
         )
+
+
+@contextmanager
+def flags_named() -> Iterator[None]:
+    """Call start and end what their flags are called, in what is wrong with them."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(_flags_in(error.field), _flags_in(error.rule)) from error
+
+
+def _flags_in(text: str) -> str:
+    return text.replace("starts_at", "start").replace("ends_at", "end")
 
 
 def amendment(type: str | None, when: When, rules: Rules, template: Template) -> Amendment:

@@ -1,6 +1,7 @@
 """`fencepost schedules pause`, `resume`, `trigger` and `delete`."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -19,8 +20,10 @@ from ..output import emit_many, emit_one
 from ..session import origin, session
 from ..terminal import say
 from .definition import OverlapWord
+from .views import tell_if_over
 
 if TYPE_CHECKING:
+    from ....application.scheduling import Scheduling
     from ...container import Container
 
 Act = Callable[[str, Origin], Awaitable[Verdict]]
@@ -39,7 +42,17 @@ async def resume(*names: str, reason: Reason = None, flags: Flags = PLAIN) -> in
 
     Each name is answered by itself: those that are there fire again, and one that is not makes exit code 3.
     """
-    return await _each(names, lambda container: container.scheduling().resume, reason, flags)
+
+    def act(container: "Container") -> Act:
+        return partial(_resumed, container.scheduling())
+
+    return await _each(names, act, reason, flags)
+
+
+async def _resumed(scheduling: "Scheduling", name: str, trail: Origin) -> Verdict:
+    verdict = await scheduling.resume(name, trail)
+    tell_if_over(await scheduling.find(name))
+    return verdict
 
 
 async def trigger(

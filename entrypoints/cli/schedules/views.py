@@ -7,9 +7,10 @@ from typing import Any
 
 from ....domain.schedule import Schedule
 from ....domain.zones import zone
-from ...records import Record, drift_record, local_time, schedule_record
+from ...records import Record, drift_record, local_time, schedule_record, schedule_state
 from ..output import Note, json_text
 from ..tables import moment
+from ..terminal import say
 from .lateness import lateness, overdue
 
 UTC_NAME = "UTC"
@@ -37,6 +38,12 @@ def row(schedule: Schedule, *, now: datetime) -> Record:
     """Return a schedule as the table of all of them shows it: how late it is beside its next fire time."""
     record = schedule_record(schedule)
     return {**record, "late": overdue(schedule, now), "drifted": ", ".join(record["drifted"])}
+
+
+def tell_if_over(schedule: Schedule) -> None:
+    """Say of a schedule that never fires by itself that it does not."""
+    if schedule_state(schedule) == "over":
+        say(f"schedule {schedule.name} is over: no fire time is left before its end")
 
 
 def difference(one: Mapping[str, Any]) -> str:
