@@ -31,6 +31,15 @@ _COMPACT = json.JSONEncoder(
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+_UNITS = {
+    "d": timedelta(days=1),
+    "h": timedelta(hours=1),
+    "m": timedelta(minutes=1),
+    "s": timedelta(seconds=1),
+    "ms": timedelta(milliseconds=1),
+}
+
+
 def check_text(field: str, text: object, longest: int = TEXT_LENGTH) -> str:
     """Return text that can be stored.
 
@@ -106,9 +115,17 @@ def check_duration(
     """Return a duration; raises InvalidInput outside ``least..most``."""
     if not isinstance(duration, timedelta) or not least <= duration <= most:
         raise InvalidInput(
-            field, f"must be a duration between {least.total_seconds():g} s and {most.total_seconds():g} s"
+            field, f"must be a duration between {duration_text(least)} and {duration_text(most)}"
         )
     return duration
+
+
+def duration_text(duration: timedelta) -> str:
+    """Return a duration as people would write it: in the largest unit of which it is a whole number."""
+    for unit, length in _UNITS.items():
+        if duration and duration % length == timedelta(0):
+            return f"{duration // length}{unit}"
+    return f"{duration.total_seconds():g}s"
 
 
 def check_json(field: str, value: object, depth: int = 1) -> None:

@@ -71,8 +71,16 @@ def _slots(value: object) -> dict[str, int] | None:
             raise InvalidInput(
                 "queues", f"must have a whole number of slots after the last colon, not {number!r}"
             )
-        slots[check_name("queues", name)] = check_integer("queues", int(number), 1, 10_000)
+        slots[_queue_name(name)] = check_integer("queues", int(number), 1, 10_000)
     return slots
+
+
+def _queue_name(name: str) -> str:
+    try:
+        return check_name("queues", name)
+    except InvalidInput as error:
+        rule = f"must be names and slots such as mail:20,default:5, and {name[:100]!r} is no name"
+        raise InvalidInput("queues", rule) from error
 
 
 @environ.config(prefix="FENCEPOST", frozen=True)

@@ -1,6 +1,7 @@
 """Durations as people write them."""
 
 import math
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -13,8 +14,10 @@ from fencepost.domain.durations import duration
 from fencepost.domain.errors import InvalidInput
 from fencepost.domain.limits import DURATION_MAX
 from fencepost.domain.retry import Constant, Delays
+from fencepost.domain.values import check_duration, duration_text
 from fencepost.entrypoints.library.options import job_fields
 
+MILLISECOND = timedelta(milliseconds=1)
 UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1, "ms": 0.001}
 COUNTS = st.fixed_dictionaries({}, optional={unit: st.integers(0, 50) for unit in UNITS})
 ANYTHING = st.one_of(
@@ -35,6 +38,21 @@ def outcome(call: Callable[[], Any]) -> Any:
         return call()
     except InvalidInput as error:
         return error.field
+
+
+@given(st.timedeltas(timedelta(0), timedelta(days=400)).map(lambda value: value // MILLISECOND * MILLISECOND))
+@example(timedelta(0))
+def test_a_duration_is_told_as_it_could_be_written(value: timedelta) -> None:
+    """In one unit, whole."""
+    text = duration_text(value)
+    assert duration("delay", text) == value
+    assert re.fullmatch(r"[0-9]+(d|h|m|s|ms)", text)
+
+
+def test_the_bounds_of_a_duration_are_told_as_durations() -> None:
+    """Nobody reads seconds in powers of ten."""
+    with pytest.raises(InvalidInput, match=r"between 10s and 36600d$"):
+        check_duration("window", timedelta(seconds=9), timedelta(seconds=10))
 
 
 @given(COUNTS.filter(bool))

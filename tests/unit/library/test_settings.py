@@ -26,6 +26,14 @@ def test_slots_follow_the_last_colon() -> None:
             load({"queues": wrong}, environment={})
 
 
+def test_slots_that_are_written_otherwise_are_told_the_form() -> None:
+    """As other tools write them, say."""
+    with pytest.raises(
+        InvalidInput, match=r"queues: must be names and slots such as mail:20.* and 'mail=3' is no"
+    ):
+        load({"queues": "mail=3"}, environment={})
+
+
 @pytest.mark.parametrize("name", ["poll", "reap_every"])
 def test_a_period_is_above_zero(name: str) -> None:
     """One of no length would keep a processor and the database busy with nothing."""
