@@ -21,7 +21,9 @@ def backfill_id(name: str, origin: Origin) -> str:
 def repeated(there: Backfill, wanted: Wanted) -> Backfill:
     """Return the answer to a request whose id was used before; raises KeyConflict unless for the same."""
     if there.wanted != wanted:
-        raise KeyConflict(f"this request id has asked for another backfill of schedule {there.schedule}")
+        raise KeyConflict(
+            f"this key or request id has asked for another backfill of schedule {there.schedule}"
+        )
     return there
 
 

@@ -125,10 +125,13 @@ def differences(schedule: Schedule, code: Declaration) -> tuple[Difference, ...]
 
 
 def defined_otherwise(schedule: Schedule, definition: Definition) -> str:
-    """Return that a schedule is there which is not what somebody wants to create, and the fields that differ."""
+    """Return that a schedule is there which is not what somebody wants to create, and the fields that differ.
+
+    What changes a schedule is for each surface to say.
+    """
     found = differences(schedule, declaration("", definition))
     fields = ", ".join(one.field for one in found)
-    return f"schedule {schedule.name} is there, and is defined otherwise ({fields}): edit it"
+    return f"schedule {schedule.name} is there, and is defined otherwise ({fields})"
 
 
 def newly_declared(name: str, app: str, definition: Definition, now: datetime) -> Schedule:

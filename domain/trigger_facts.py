@@ -19,5 +19,5 @@ def repeated(there: Firing, told: str | None, overlap: Overlap) -> Firing:
     ``told`` is the overlap policy in the event of the first; None, where that is not known any more, is any.
     """
     if told not in (None, overlap.value):
-        raise KeyConflict(f"this request id has asked for a firing with overlap {told}, not {overlap}")
+        raise KeyConflict(f"this key or request id has asked for a firing with overlap {told}, not {overlap}")
     return there

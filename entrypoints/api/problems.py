@@ -66,7 +66,7 @@ KINDS: Mapping[Code, tuple[int, str]] = {
     Code.UNSUPPORTED_MEDIA_TYPE: (415, "The body must be plain application/json in UTF-8"),
     Code.MISDIRECTED_REQUEST: (421, "The Host header does not name this machine's loopback"),
     Code.INVALID_INPUT: (422, "A value breaks a rule"),
-    Code.KEY_CONFLICT: (422, "The submit key was used for another request"),
+    Code.KEY_CONFLICT: (422, "The key was used for another request"),
     Code.INTERNAL_ERROR: (500, "A fault of the server"),
     Code.UNSUPPORTED_HEADER: (501, "The header cannot be honoured here"),
     Code.DATABASE_UNAVAILABLE: (503, "The database is away or refuses to write; nothing was changed"),
@@ -88,7 +88,6 @@ SAID: Mapping[type[e.FencepostError], Code] = {
     e.BackfillNotFound: Code.NOT_FOUND,
     e.WrongState: Code.WRONG_STATE,
     e.JobBusy: Code.BUSY,
-    e.ScheduleExists: Code.SCHEDULE_EXISTS,
     e.ScheduleUnreadable: Code.SCHEDULE_UNREADABLE,
     e.VersionConflict: Code.VERSION_CONFLICT,
     e.KeyConflict: Code.KEY_CONFLICT,
@@ -189,6 +188,8 @@ def problem_of(error: e.FencepostError) -> Problem:
             return invalid_body(error)
         case EffectKeyNotChosen():
             return Problem(Code.WRONG_STATE, str(error), [body_fault(("fresh_effect_key",), error.rule)])
+        case e.ScheduleExists():
+            return Problem(Code.SCHEDULE_EXISTS, f"{error}: PUT replaces its definition")
         case e.KeyInProgress():
             return Problem(Code.KEY_IN_PROGRESS)
         case e.Unavailable():

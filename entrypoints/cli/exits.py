@@ -72,6 +72,8 @@ def sentence(error: Exception) -> str:
     """Return an error as one line."""
     if missing(error):
         return f"{CURE} (see --schema)"
+    if isinstance(error, ScheduleExists):
+        return f"{error}: edit it"
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -72,6 +72,7 @@ async def test_the_same_key_asks_once(api: httpx2.AsyncClient) -> None:
     assert [one.headers.get("Idempotency-Replayed") for one in (first, again)] == [None, "true"]
     other = await api.post(AT, json={**HOUR, "priority": 2}, headers={"Idempotency-Key": "march"})
     assert (other.status_code, other.json()["code"]) == (422, "key_conflict")
+    assert other.json()["detail"].startswith("this key or request id has asked for another backfill")
     by_id = [await api.post(AT, json=HOUR, headers={"X-Request-Id": "april"}) for _ in range(2)]
     assert by_id[0].json() == by_id[1].json() != first.json()
     assert len((await api.get(LIST)).json()["items"]) == 2

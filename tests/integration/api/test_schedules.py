@@ -153,6 +153,7 @@ async def test_another_definition_of_the_same_name_is_a_conflict(
     await create(api)
     answer = await create(api, cron="0 * * * *")
     assert (answer.status_code, answer.json()["code"]) == (409, "schedule_exists")
+    assert answer.json()["detail"].endswith("is defined otherwise (cron): PUT replaces its definition")
     assert (await plane.schedule()).definition.timing.cron == "*/5 * * * *"
 
 
@@ -264,6 +265,8 @@ async def test_a_key_cannot_ask_for_something_else(api: httpx2.AsyncClient, plan
     await api.post(f"{AT}/trigger", headers=key, json={"overlap": "skip"})
     answer = await api.post(f"{AT}/trigger", headers=key, json={"overlap": "queue_one"})
     assert (answer.status_code, answer.json()["code"]) == (422, "key_conflict")
+    assert answer.json()["title"] == "The key was used for another request"
+    assert answer.json()["detail"].startswith("this key or request id has asked for a firing")
     again = await api.post(f"{AT}/trigger", headers=key, json={"overlap": "skip", "reason": "again"})
     assert (again.status_code, len(await plane.all_jobs())) == (200, 1)
 

@@ -190,5 +190,5 @@ def test_a_schedule_that_is_defined_otherwise_is_told_by_the_fields_that_differ(
     """A start that is left open is any start; one that is said counts."""
     there = created(NAME, definition(priority=5), MIDNIGHT)
     told = defined_otherwise(there, said("0 * * * *", priority=1))
-    assert told == f"schedule {NAME} is there, and is defined otherwise (cron, priority): edit it"
+    assert told == f"schedule {NAME} is there, and is defined otherwise (cron, priority)"
     assert "(starts_at)" in defined_otherwise(there, definition(priority=5, starts_at=MIDNIGHT + MINUTE))
