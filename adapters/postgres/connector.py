@@ -1,5 +1,6 @@
 """Opens connections that behave the same whatever the role, the database or the server have as defaults."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,8 @@ from psycopg.conninfo import conninfo_to_dict
 from ...domain.errors import Unavailable
 
 CONNECT_SECONDS = 3
+_NO_DATABASE = re.compile(r'database "[^"]*" does not exist')
+"""Words of the server's: it sends no code for a connection that it refuses."""
 PREPARE_THRESHOLD = 2
 """Uses of a statement before it is prepared: everything but one-off reads."""
 NETWORK = {
@@ -54,6 +57,12 @@ def _milliseconds(duration: timedelta) -> int:
     return duration // timedelta(milliseconds=1)
 
 
+def _out_of_reach(error: psycopg.OperationalError) -> Unavailable:
+    """Say why, and what to do about a database that is not there."""
+    cure = "; create it first" if _NO_DATABASE.search(str(error)) else ""
+    return Unavailable(f"cannot connect: {str(error).rstrip()}{cure}")
+
+
 @frozen
 class Connector:
     """How to reach the database.
@@ -77,7 +86,7 @@ class Connector:
             if not self.pooled:
                 await connection.execute(_RAISE)
         except psycopg.OperationalError as error:
-            raise Unavailable(f"cannot connect: {error}") from error
+            raise _out_of_reach(error) from error
         return connection
 
     def connect_sync(self) -> psycopg.Connection[Any]:
@@ -87,7 +96,7 @@ class Connector:
             if not self.pooled:
                 connection.execute(_RAISE)
         except psycopg.OperationalError as error:
-            raise Unavailable(f"cannot connect: {error}") from error
+            raise _out_of_reach(error) from error
         return connection
 
     @property

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -230,3 +231,14 @@ def test_a_schedule_is_verified_with_its_ledger(fencepost: Commands, database: s
     assert report["violations_by_invariant"] == {"I29": 1}
     assert not report["clean"]
     assert "late schedules: 1 (does a `fencepost scheduler` run?)" in done.stderr
+
+
+def test_a_database_that_is_not_there_is_to_be_created(bare: Commands, database: str) -> None:
+    """What waits for it says so in its log, and who asks once is told."""
+    address = urlsplit(database)._replace(path="/nosuch").geturl()
+    done = bare.run("jobs", "list", "--database-url", address)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr.endswith('database "nosuch" does not exist; create it first\n')
+    scheduler = bare.start("scheduler", "--database-url", address)
+    scheduler.said("does not exist; create it first")
+    assert scheduler.stop() == 0
