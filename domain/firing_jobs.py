@@ -63,9 +63,12 @@ def with_jobs(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
     return evolve(schedule, open_jobs=(*schedule.open_jobs, *job_ids)[-OPEN_JOBS:], last_job=job_ids[-1])
 
 
-def inheriting(schedule: Schedule, job_ids: Sequence[int]) -> Schedule:
-    """Let a new schedule know the unfinished jobs of earlier ones of its name; how they end is not its concern."""
-    return evolve(schedule, open_jobs=tuple(job_ids[-OPEN_JOBS:]))
+def inheriting(schedule: Schedule, version: int, job_ids: Sequence[int]) -> Schedule:
+    """Let a new schedule go on behind the last ``version`` of its name, 0 if there was none, and know its open jobs.
+
+    No version of a name comes back, and how jobs end that an earlier schedule has made is not the new one's concern.
+    """
+    return evolve(schedule, version=version + 1, open_jobs=tuple(job_ids[-OPEN_JOBS:]))
 
 
 def remembered(schedule: Schedule) -> list[int]:

@@ -51,20 +51,31 @@ def unknown(start: datetime, fault: str) -> Definition:
     return Definition(timing=unknown_timing(start, fault), template=Specification(type=""))
 
 
-def describe_change(schedule: Schedule, event: ControlEventName) -> dict[str, Any]:
-    """Return what the event of a change tells of the schedule after it."""
+def describe_change(
+    schedule: Schedule, event: ControlEventName, before: Schedule | None = None
+) -> dict[str, Any]:
+    """Return what the event of a change tells of the schedule after it.
+
+    Where the next fire time is the one from ``before``, who has changed something else says nothing of its rules.
+    """
     upcoming = schedule.next_fire_at
     told: dict[str, Any] = {
         "version": schedule.version,
         "next_fire_at": facts.instant_or_none(upcoming),
     }
-    if upcoming is not None:
+    if upcoming is not None and not _is_kept(upcoming, schedule, before):
         told["tz_version"] = TZ_VERSION
     if event in DEFINING:
         told["definition"] = describe(schedule.definition)
     if schedule.declared is not None:
         told["declared_by"] = schedule.declared.app
     return told
+
+
+def _is_kept(upcoming: datetime, schedule: Schedule, before: Schedule | None) -> bool:
+    if before is None or before.next_fire_at != upcoming:
+        return False
+    return before.definition.timing == schedule.definition.timing
 
 
 def describe_timing(timing: Timing) -> dict[str, Any]:

@@ -143,10 +143,12 @@ class MemoryScheduleStore:
         """Write a change, with the decisions it brings in the name of the version before it."""
         if change.firings:
             settle(self._database, before, change.decided, now)
-        return self._write(event, change.schedule, origin, now)
+        return self._write(event, change.schedule, origin, now, before)
 
-    def _write(self, event: Name, schedule: Schedule, origin: Origin, now: datetime) -> Schedule:
-        data = schedule_facts.describe_change(schedule, event)
+    def _write(
+        self, event: Name, schedule: Schedule, origin: Origin, now: datetime, before: Schedule | None = None
+    ) -> Schedule:
+        data = schedule_facts.describe_change(schedule, event, before)
         self._database.schedules[schedule.name] = schedule
         note(self._database, schedule.name, event, origin, now, data)
         self._database.ring()

@@ -44,10 +44,17 @@ def job_states(database: MemoryDatabase, schedule: Schedule) -> dict[int, State]
 
 
 def inherited(database: MemoryDatabase, schedule: Schedule) -> Schedule:
-    """Let a new schedule know the unfinished jobs of earlier ones of its name, but for those that run apart."""
+    """Let a new schedule go on where earlier ones of its name have ended; jobs that run apart do not count."""
     fired = (entry.firing for entry in database.ledgers.get(schedule.name, {}).values())
     jobs = (database.jobs.get(row.job_id) for row in fired if row.job_id and not _runs_apart(database, row))
-    return inheriting(schedule, sorted(job.job_id for job in jobs if job is not None and not job.terminal))
+    unfinished = sorted(job.job_id for job in jobs if job is not None and not job.terminal)
+    return inheriting(schedule, _last_version(database, schedule.name), unfinished)
+
+
+def _last_version(database: MemoryDatabase, name: str) -> int:
+    ended = (f"schedule:{name}", ControlEventName.SCHEDULE_DELETED)
+    versions = (one.data["version"] for one in database.control_events if (one.subject, one.name) == ended)
+    return max(versions, default=0)
 
 
 def _runs_apart(database: MemoryDatabase, row: Firing) -> bool:

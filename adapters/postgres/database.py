@@ -14,7 +14,7 @@ from .connector import Connector, Timeouts
 from .outcome import Outcome
 from .pool import Pool
 from .query import CopyIn, Plan, Query, Row, Rows, run_plan_async
-from .snapshot import SNAPSHOT, Snapshot
+from .snapshot import SNAPSHOT, UNHURRIED, Snapshot
 from .tables import tables
 
 T = TypeVar("T")
@@ -85,6 +85,7 @@ class Database:
             async with self._pool.connection(outcome) as connection:
                 await connection.execute(SNAPSHOT)
                 await self._prepare_transaction(connection)
+                await connection.execute(UNHURRIED)
                 yield Snapshot(connection)
                 await connection.execute("COMMIT")
 

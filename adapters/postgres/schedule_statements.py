@@ -38,6 +38,10 @@ INSERT INTO {schema}.schedules (
 )
 ON CONFLICT DO NOTHING RETURNING name
 """
+_LAST_VERSION = """
+SELECT CAST(e.data ->> 'version' AS integer) FROM {schema}.control_events AS e
+WHERE e.subject = 'schedule\\:' || :name AND e.name = 'schedule_deleted' ORDER BY e.position DESC LIMIT 1
+"""
 # The jobs of earlier schedules of a name, but for those of backfills that run apart.
 _EARLIER = """
 SELECT j.job_id FROM {schema}.firings AS f JOIN {schema}.jobs AS j ON j.job_id = f.job_id
@@ -197,6 +201,7 @@ class ScheduleStatements:
     list: Statement
     declared: Statement
     insert: Statement
+    last_version: Statement
     earlier: Statement
     update: Statement
     delete: Statement
@@ -222,6 +227,7 @@ class ScheduleStatements:
 _READS = frozenset(
     {
         "earlier",
+        "last_version",
         "get",
         "list",
         "declared",
@@ -240,6 +246,7 @@ _SQL = {
     "list": _LIST,
     "declared": _DECLARED,
     "insert": _INSERT,
+    "last_version": _LAST_VERSION,
     "earlier": _EARLIER,
     "update": _UPDATE,
     "delete": _DELETE,

@@ -134,16 +134,18 @@ class PostgresScheduleStore:
             at = yield from clock(self._database.moment())
             schedule = make(at)
             if (yield self._statements.insert(**_row(schedule, rows.NEW))):
-                yield self._note(Name.SCHEDULE_CREATED, schedule, origin, at)
-                return (yield from self._inheriting(schedule)), True
+                known = yield from self._inheriting(schedule)
+                yield self._note(Name.SCHEDULE_CREATED, known, origin, at)
+                return known, True
             # somebody else was faster: theirs is there now, unless it is gone again
         raise Unavailable(f"schedule {name} is neither there nor taken in: try again")
 
     def _inheriting(self, schedule: Schedule) -> Plan[Schedule]:
-        earlier = yield self._statements.earlier(name=schedule.name)
-        if not earlier:
+        last = yield self._statements.last_version(name=schedule.name)
+        if not last:
             return schedule
-        known = inheriting(schedule, [job_id for [job_id] in earlier])
+        earlier = yield self._statements.earlier(name=schedule.name)
+        known = inheriting(schedule, last[0][0], [job_id for [job_id] in earlier])
         yield self._statements.stand(**standings([known]))
         return known
 
@@ -228,11 +230,13 @@ class PostgresScheduleStore:
             yield self._statements.stand(**standings([after]))
         else:
             yield self._statements.update(**_row(after, rows.WHOLE))
-        yield self._note(event, after, origin, at)
+        yield self._note(event, after, origin, at, before)
         return after
 
-    def _note(self, event: Name, schedule: Schedule, origin: Origin, at: datetime) -> Query:
-        data = schedule_facts.describe_change(schedule, event)
+    def _note(
+        self, event: Name, schedule: Schedule, origin: Origin, at: datetime, before: Schedule | None = None
+    ) -> Query:
+        data = schedule_facts.describe_change(schedule, event, before)
         return note(self._schema, schedule.name, event, origin, at, data)
 
 

@@ -9,6 +9,8 @@ import psycopg
 from .query import Query, Rows
 
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+UNHURRIED = "SET LOCAL idle_in_transaction_session_timeout = '5min'"
+"""Whoever reads it all may think about a batch for a while, and holds no lock that anybody waits for."""
 
 
 class Snapshot:

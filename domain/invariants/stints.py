@@ -10,6 +10,7 @@ from attrs import Factory, define, field, frozen
 from .. import schedule_facts
 from ..errors import InvalidInput
 from ..event import ControlEvent
+from ..limits import LATEST
 from ..schedule import Policies, Timing
 from ..vocabulary import ControlEventName as Name
 from .moments import moment
@@ -114,13 +115,14 @@ def _stint(event: ControlEvent, position: int, before: Stint | None) -> Stint:
     if name in schedule_facts.DEFINING:
         terms = _terms(data.get("definition"))
     first = moment(data.get("next_fire_at"))
+    goes_on = _goes_on(name, terms, before)
     version = data.get("version")
     born = name is Name.SCHEDULE_CREATED
     return Stint(
         name=name,
         position=position,
         at=event.at,
-        since=first - first.resolution if first is not None and _goes_on(name, terms, before) else event.at,
+        since=_end(first) if goes_on else event.at,
         actor=event.actor,
         version=version if isinstance(version, int) else 0,
         terms=terms,
@@ -128,8 +130,13 @@ def _stint(event: ControlEvent, position: int, before: Stint | None) -> Stint:
         or name is Name.SCHEDULE_RESUMED
         or (name is Name.SCHEDULE_EDITED and before is not None and before.active),
         first=first,
-        tz_version=data.get("tz_version"),
+        tz_version=data.get("tz_version", before.tz_version if goes_on and before is not None else None),
     )
+
+
+def _end(first: datetime | None) -> datetime:
+    """Return up to where all was decided when a schedule fires next at ``first``, or never."""
+    return (LATEST if first is None else first) - LATEST.resolution
 
 
 def _goes_on(name: Name, terms: Terms | None, before: Stint | None) -> bool:
@@ -163,7 +170,7 @@ def _faults(stint: Stint, before: Stint | None) -> list[str]:
     faults = []
     if (stint.name is Name.SCHEDULE_CREATED) is there:
         faults.append(f"{stint.name} although it was {'there' if there else 'not there'}")
-    expected = 1 if stint.name is Name.SCHEDULE_CREATED or before is None else before.version + 1
+    expected = 1 if before is None else before.version + 1
     if stint.version != expected:
         faults.append(f"{stint.name} makes it version {stint.version}, not {expected}: an event is missing")
     if not stint.active and stint.first is not None:

@@ -10,7 +10,7 @@ from support.faketime import library
 from support.figures import Note
 from support.site import APPS, Site, slay
 
-LEASE, LONG_LEASE = timedelta(seconds=1.5), timedelta(seconds=3)
+LEASE, LONG_LEASE = timedelta(seconds=2), timedelta(seconds=5)
 
 
 def shifted(seconds: int) -> Mapping[str, str]:
@@ -33,7 +33,7 @@ def test_wrong_clocks_steal_nothing_and_leave_nothing_stuck(site: Site, note: No
     note("wrong clocks by libfaketime" if library() else "wrong clocks by a patched Python")
     site.scheduler(**shifted(-ahead)).said("scheduler started")
     worker = site.worker(4, **shifted(ahead))
-    long = site.submit("nap", 2, {"seconds": 5}, lease=LONG_LEASE)
+    long = site.submit("nap", 2, {"seconds": 8}, lease=LONG_LEASE)
     site.saw("ended", long)
     lost = site.submit("nap", 2, {"seconds": 60}, lease=LEASE)
     site.saw("began", lost)

@@ -77,7 +77,6 @@ async def test_a_row_that_skips_go_on_in_keeps_what_it_said_first(plane: TimePla
         (LedgerFilter(origin="cron", outcomes=FIRED), [5]),
         (LedgerFilter(origin="cro_"), []),
     ],
-    ids=repr,
 )
 async def test_conditions_hold_all_together(
     plane: TimePlane, where: LedgerFilter, expected: list[int]

@@ -92,6 +92,17 @@ async def test_a_range_of_slots_decided_before_is_not_counted_again(plane: TimeP
     assert await plane.all_jobs() == []
 
 
+async def test_a_schedule_made_anew_grows_no_row_of_the_old_one(plane: TimePlane) -> None:
+    """Though it was created earlier, as the clock has it, than the last decision: no version of a name comes back."""
+    await plane.create(cron="*/10 * * * *", missed=Missed.SKIP)
+    await plane.fire_until(MIDNIGHT + 33 * MINUTE)
+    plane.clock.now = MIDNIGHT + 5 * MINUTE
+    await plane.delete()
+    await plane.create(missed=Missed.SKIP)
+    await plane.fire_until(MIDNIGHT + 63 * MINUTE)
+    assert await plane.told() == [(10, "skipped", "missed", 3), (35, "skipped", "missed", 6)]
+
+
 async def test_a_queued_firing_outlives_a_step(plane: TimePlane) -> None:
     """It waits for a job, not for the clock."""
     await plane.create(overlap=Overlap.QUEUE_ONE)

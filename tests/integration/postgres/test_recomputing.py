@@ -11,7 +11,8 @@ from fencepost.application.ports.event_log import LogFilter
 from fencepost.domain.event import ControlEvent
 from fencepost.domain.vocabulary import ControlEventName
 from fencepost.domain.zones import TZ_VERSION
-from support.schedules import MIDNIGHT, MINUTE, Plane, plane_over
+from support.rig import USER
+from support.schedules import MIDNIGHT, MINUTE, Plane, definition, plane_over
 from support.stores import Clock
 
 HOUR = timedelta(hours=1)
@@ -56,6 +57,16 @@ async def test_a_next_fire_time_of_older_rules_is_computed_anew(plane: Plane) ->
     await plane.fire(HOUR)
     await plane.fire(HOUR)
     assert await plane.told("oslo") == [(60, "fired", "due", 1)]
+
+
+async def test_who_edits_something_else_says_nothing_of_the_rules(plane: Plane) -> None:
+    """The next fire time that is kept comes from the older ones, until it is computed anew."""
+    await written(plane, "tz_version = '2020a'")
+    wanted = definition("0 2 * * *", tz="Europe/Oslo", priority=1)
+    await plane.schedules.edit("oslo", wanted, USER)
+    [created, edited] = await PostgresEventLog(plane.database).page(LogFilter(subject="schedule:oslo"))
+    assert [event.data.get("tz_version") for event in (created, edited)] == [TZ_VERSION, None]
+    assert await plane.firings.recompute(100) == 2
 
 
 async def test_a_next_fire_time_that_stays_the_same_is_no_edit(plane: Plane) -> None:

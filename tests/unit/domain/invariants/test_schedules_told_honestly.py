@@ -123,6 +123,13 @@ def test_decisions_ahead_of_a_change_are_a_clock_step() -> None:
     assert ClockStep(None, None, 30 * MINUTE, NAME) in report.clock_steps
 
 
+def test_a_schedule_that_is_over_stays_so_when_the_clock_steps_back() -> None:
+    """Whoever edits something else of it then brings no fire time back."""
+    over = TimeStory().create(ends_at=MIDNIGHT + 12 * MINUTE).round(5).round(5).round(5).after(-6)
+    story = over.edit("*/5 * * * *", ends_at=MIDNIGHT + 12 * MINUTE, priority=1).round(60)
+    assert story.told().judged().violations == ()
+
+
 def test_a_schedule_may_have_to_catch_up_with_its_own_ledger() -> None:
     """After a step back and an edit its next fire time lies before rows that are there."""
     story = TimeStory().create(cron="* * * * *", overlap=Overlap.ALLOW).round(1).round(1).after(-6)
