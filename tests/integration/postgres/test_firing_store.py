@@ -220,7 +220,8 @@ async def test_a_trigger_fires_once_for_each_request(plane: Plane) -> None:
     first = await plane.firings.trigger(NAME, Overlap.ALLOW, asked("one"))
     again = await plane.firings.trigger(NAME, Overlap.ALLOW, asked("one"))
     other = await plane.firings.trigger(NAME, Overlap.ALLOW, asked("two"))
-    assert first == again != other
+    assert first.firing == again.firing != other.firing
+    assert [one.is_new for one in (first, again, other)] == [True, False, True]
     assert len(await plane.all_jobs()) == 2
     assert (await plane.schedule()).next_fire_at == MIDNIGHT + 5 * MINUTE
 
