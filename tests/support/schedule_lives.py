@@ -239,8 +239,10 @@ class ScheduleLife(RuleBasedStateMachine):
         return found
 
     def owe(self, name: str, wanted: Definition) -> None:
-        """From now on each fire time of a definition needs a decision."""
-        self.owed[name] = Told(wanted, self.plane.clock())
+        """From now on each fire time of a definition needs a decision, unless the schedule is paused."""
+        schedule = self.there(name)
+        if schedule is not None and schedule.paused_at is None:
+            self.owed[name] = Told(wanted, self.plane.clock())
 
     def check_told(self, name: str) -> None:
         """What has been due since has its decision, unless the schedule was paused in between."""
