@@ -128,18 +128,14 @@ def decide_due(
     """
     most = max(1, BATCH_FIRED // among)
     page = Page()
-    place = 0
     desk = _Desk(schedule.definition.policies, busy, schedule.waiting)
     fired, undecided = 0, schedule.next_fire_at
     for moment, following in _due(schedule, now, max(1, min(BATCH_TIMES, ALL_TIMES // among))):
         undecided = following
-        if decided.place(moment) != place:
-            place = decided.place(moment)
-            page.part()
         if moment in decided:
             continue
         firing, desk = desk.judged(moment, now, newest=following is None or following > now)
-        page.add(firing)
+        page.add(firing, decided.place(moment))
         fired += firing.outcome is Outcome.FIRED
         if fired == most:
             break
@@ -151,9 +147,13 @@ def passed_over(schedule: Schedule, now: datetime, decided: DecidedSlots = NONE)
     first, timing = schedule.next_fire_at, schedule.definition.timing
     if first is None or first > now:
         return ()
-    if not decided and unreadable(timing) is None and isinstance(timing.recurrence, Interval):
+    if unreadable(timing) is not None:  # then no other fire time than the next is known
+        due = iter((first,))
+    elif isinstance(timing.recurrence, Interval) and not decided:
         return (_edited(first, *timing.recurrence.run(first, min(now, timing.ends_at or now))),)
-    runs = groupby(_passed(schedule, now), lambda moment: (moment in decided, decided.place(moment)))
+    else:
+        due = (moment for moment, _ in _due(schedule, now, limit=sys.maxsize))
+    runs = groupby(due, lambda moment: (moment in decided, decided.place(moment)))
     return tuple(_walked(run) for (is_decided, _), run in runs if not is_decided)
 
 
@@ -171,33 +171,21 @@ def _edited(first: datetime, count: int, last: datetime) -> Firing:
     return Firing(fire_at=first, outcome=Outcome.SKIPPED, reason=Reason.EDITED, until=until, count=count)
 
 
-def _passed(schedule: Schedule, now: datetime) -> Iterator[datetime]:
-    """Yield what is due; of an expression that can't be read any more only the next fire time is known."""
-    if unreadable(schedule.definition.timing) is None:
-        yield from (moment for moment, _ in _due(schedule, now, limit=sys.maxsize))
-    elif schedule.next_fire_at is not None and schedule.next_fire_at <= now:
-        yield schedule.next_fire_at
-
-
 @define
 class Page:
     """New rows of the ledger."""
 
     rows: list[Firing] = field(factory=list)
-    _parted: bool = False
+    _place: int = 0
 
-    def add(self, firing: Firing) -> None:
-        """Let a firing share the last row, or begin a new one."""
-        if self.rows and not self._parted and firing.joins(self.rows[-1]):
+    def add(self, firing: Firing, place: int = 0) -> None:
+        """Let a firing share the last row, or begin a new one: also where ``DecidedSlots`` have a row between them."""
+        if self.rows and place == self._place and firing.joins(self.rows[-1]):
             last = self.rows[-1]
             self.rows[-1] = evolve(last, until=firing.fire_at, count=last.count + 1)
         else:
             self.rows.append(firing)
-        self._parted = False
-
-    def part(self) -> None:
-        """Begin a new row: what comes next does not follow on the last one."""
-        self._parted = True
+        self._place = place
 
 
 def _due(schedule: Schedule, now: datetime, limit: int) -> Iterator[tuple[datetime, datetime | None]]:

@@ -59,18 +59,16 @@ def edited(schedule: Schedule, definition: Definition, now: datetime, decided: D
     return Change(schedule=changed, firings=passed_over(schedule, now, decided))
 
 
-def rezoned(schedule: Schedule, now: datetime) -> Change:
+def rezoned(schedule: Schedule, now: datetime) -> Schedule:
     """Compute the next fire time anew, as an edit does, for rules of time zones may have changed.
 
     The schedule is as it was if that comes to the same, if the fire time has come, or if its rules can't be read.
     """
     timing = schedule.definition.timing
     if schedule.next_fire_at is None or schedule.next_fire_at <= now or unreadable(timing) is not None:
-        return Change(schedule=schedule)
+        return schedule
     first = first_fire_time(timing, now)
-    return Change(
-        schedule=schedule if first == schedule.next_fire_at else _next(schedule, next_fire_at=first)
-    )
+    return schedule if first == schedule.next_fire_at else _next(schedule, next_fire_at=first)
 
 
 def paused(schedule: Schedule, reason: str | None, now: datetime, decided: DecidedSlots = NONE) -> Change:

@@ -24,7 +24,7 @@ from ...domain.schedule import MISSED_AFTER, Overlap, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, Verdict
 from .database import MemoryDatabase
 from .operating import operate
-from .settling import decided_slots, found, insert_job, job_states, note, record, remembered_jobs, settle
+from .settling import decided_slots, found, insert_job, job_states, note, record, settle, told_of
 
 
 class MemoryFiringStore:
@@ -94,9 +94,8 @@ class MemoryFiringStore:
 
     def _told(self, name: str, asked_by: str) -> str | None:
         """Return the overlap policy of an earlier trigger."""
-        events = self._database.control_events
-        found = (event.data for event in events if event.subject == f"schedule:{name}")
-        return next((data["overlap"] for data in found if data.get("origin") == asked_by), None)
+        told = (event.data for event in told_of(self._database, name))
+        return next((data["overlap"] for data in told if data.get("origin") == asked_by), None)
 
     def _decide(self, schedule: Schedule, now: datetime, among: int) -> None:
         states = job_states(self._database, schedule)
@@ -123,10 +122,9 @@ class MemoryFiringStore:
 
     def _is_ready(self, schedule: Schedule, waiting: Slot) -> bool:
         """Whether nothing is in its way any more, or something can be asked to leave."""
-        jobs = [job for job in remembered_jobs(self._database, schedule) if not job.terminal]
-        if may_begin(unfinished(schedule, job_states(self._database, schedule))):
-            return True
-        return waiting.cancels and not all(job.cancel_requested for job in jobs)
+        known = unfinished(schedule, job_states(self._database, schedule))
+        asked = (self._database.jobs[job_id].cancel_requested for job_id in known.open_jobs)
+        return may_begin(known) or (waiting.cancels and not all(asked))
 
     def _release(self, schedule: Schedule, now: datetime) -> bool:
         """Insert what waits, or ask what it waits for to stop; tell whether that came to anything."""

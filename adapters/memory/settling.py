@@ -1,6 +1,6 @@
 """Schedules beside their ledgers: what decisions have to know, and how they are written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,6 @@ from ...domain.errors import ScheduleNotFound, VersionConflict
 from ...domain.event import ControlEvent
 from ...domain.firing import AT_ONCE, Decided, Firing
 from ...domain.firing_jobs import inheriting, remembered, submit, with_jobs
-from ...domain.job import Job
 from ...domain.ledger import Entry, goes_on
 from ...domain.schedule import CRON, Schedule, Slot
 from ...domain.vocabulary import ControlEventName, State
@@ -32,15 +31,10 @@ def found(database: MemoryDatabase, name: str, version: int | None = None) -> Sc
     return schedule
 
 
-def remembered_jobs(database: MemoryDatabase, schedule: Schedule) -> list[Job]:
-    """Return the jobs that a schedule remembers, as far as they are there."""
-    jobs = (database.jobs.get(job_id) for job_id in remembered(schedule))
-    return [job for job in jobs if job is not None]
-
-
 def job_states(database: MemoryDatabase, schedule: Schedule) -> dict[int, State]:
-    """Return their states."""
-    return {job.job_id: job.state for job in remembered_jobs(database, schedule)}
+    """Return the states of the jobs that a schedule remembers, as far as they are there."""
+    jobs = (database.jobs.get(job_id) for job_id in remembered(schedule))
+    return {job.job_id: job.state for job in jobs if job is not None}
 
 
 def inherited(database: MemoryDatabase, schedule: Schedule) -> Schedule:
@@ -52,9 +46,8 @@ def inherited(database: MemoryDatabase, schedule: Schedule) -> Schedule:
 
 
 def _last_version(database: MemoryDatabase, name: str) -> int:
-    ended = (f"schedule:{name}", ControlEventName.SCHEDULE_DELETED)
-    versions = (one.data["version"] for one in database.control_events if (one.subject, one.name) == ended)
-    return max(versions, default=0)
+    ends = (one for one in told_of(database, name) if one.name is ControlEventName.SCHEDULE_DELETED)
+    return max((end.data["version"] for end in ends), default=0)
 
 
 def _runs_apart(database: MemoryDatabase, row: Firing) -> bool:
@@ -109,7 +102,7 @@ def note(
     """Write an event about a schedule."""
     database.append_control(
         ControlEvent(
-            subject=f"schedule:{name}",
+            subject=_subject(name),
             name=event,
             at=now,
             actor=origin.actor,
@@ -118,6 +111,15 @@ def note(
             data=data,
         )
     )
+
+
+def told_of(database: MemoryDatabase, name: str) -> Iterator[ControlEvent]:
+    """Yield the events about the schedules of a name."""
+    return (event for event in database.control_events if event.subject == _subject(name))
+
+
+def _subject(name: str) -> str:
+    return f"schedule:{name}"
 
 
 def _grown(database: MemoryDatabase, schedule: Schedule, firings: Sequence[Firing]) -> Sequence[Firing]:

@@ -56,7 +56,7 @@ def said(error: Exception) -> str:
     """Return an error's words for people, without the details, in which the server shows whole rows."""
     source = error.__cause__ if isinstance(error, Unstorable) else error
     told = source.diag.message_primary if isinstance(source, psycopg.Error) else None
-    return told or _words(error)
+    return told or words(error)
 
 
 def translated(error: Exception, *, in_doubt: bool) -> Exception:
@@ -65,9 +65,9 @@ def translated(error: Exception, *, in_doubt: bool) -> Exception:
     ``in_doubt``: the connection broke while a change may have been committing.
     """
     if in_doubt:
-        return UnknownOutcome(f"the reply was lost: {_words(error)}")
+        return UnknownOutcome(f"the reply was lost: {words(error)}")
     if isinstance(error, TRANSIENT):
-        return Unavailable(f"gave up after several attempts: {_words(error)}")
+        return Unavailable(f"gave up after several attempts: {words(error)}")
     if isinstance(error, UnicodeError):
         return Unstorable(str(error))
     if isinstance(error, TimeoutError):
@@ -80,13 +80,14 @@ def translated(error: Exception, *, in_doubt: bool) -> Exception:
 def _by_state(error: psycopg.Error) -> Exception:
     state = error.sqlstate or ""
     if state[:2] in _UNSTORABLE or (not state and isinstance(error, psycopg.DataError)):
-        return Unstorable(_words(error))
+        return Unstorable(words(error))
     if state == _CANCELLED:
-        return TooSlow(_words(error))
+        return TooSlow(words(error))
     if {state, state[:2]} & _UNAVAILABLE or (not state and isinstance(error, psycopg.OperationalError)):
-        return Unavailable(_words(error))
+        return Unavailable(words(error))
     return error
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
+    """Return an error as one line."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,6 +1,6 @@
 """Next fire times that come from older rules of time zones are computed anew, before anybody acts on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from ...domain import schedule_facts
@@ -26,7 +26,7 @@ def recomputed(schema: str, schedules: Sequence[Schedule], moment: datetime | No
     """Move schedules whose rows are locked."""
     statements = schedule_statements(schema)
     at = yield from clock(moment)
-    moved = list(_moved(schedules, at))
+    moved = [after for one in schedules if (after := rezoned(one, at)) != one]
     if moved:
         yield statements.stand(**standings(moved))
     for schedule in moved:
@@ -34,11 +34,3 @@ def recomputed(schema: str, schedules: Sequence[Schedule], moment: datetime | No
         origin = newer_rules(schedule)
         yield note(schema, schedule.name, ControlEventName.SCHEDULE_EDITED, origin, at, data)
     yield statements.stamp(names=texts([one.name for one in schedules]), tz_version=TZ_VERSION)
-
-
-def _moved(schedules: Sequence[Schedule], at: datetime) -> Iterator[Schedule]:
-    """Yield those whose next fire time is another one by the rules of now."""
-    for schedule in schedules:
-        change = rezoned(schedule, at)
-        if change.schedule != schedule:
-            yield change.schedule

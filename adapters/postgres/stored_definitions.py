@@ -15,6 +15,7 @@ from ...domain.errors import InvalidInput
 from ...domain.limits import DURATION_MAX
 from ...domain.retry import microseconds
 from ...domain.schedule import Definition, Timing
+from .errors import words
 
 _Moment = Annotated[str, Meta(pattern="Z$")]
 _Wait = Annotated[int, Meta(ge=0, le=microseconds(DURATION_MAX))]
@@ -59,7 +60,7 @@ def definition(stored: str, payload: str, created_at: datetime) -> Definition:
     try:
         return schedule_facts.restore(_definition(stored), payload)
     except _WRONG as error:
-        return schedule_facts.unknown(created_at, _said(error))
+        return schedule_facts.unknown(created_at, words(error))
 
 
 def timing(stored: str, start: datetime) -> Timing:
@@ -67,8 +68,4 @@ def timing(stored: str, start: datetime) -> Timing:
     try:
         return schedule_facts.restore_timing(_timing(stored))
     except _WRONG as error:
-        return schedule_facts.unknown_timing(start, _said(error))
-
-
-def _said(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+        return schedule_facts.unknown_timing(start, words(error))

@@ -45,3 +45,4 @@ async def test_a_change_wakes_schedulers(plane: Plane, change: Change) -> None:
         await change(plane)
         await bell.wait()
     await wakeups.close()
+    assert bell.is_set()
