@@ -8,21 +8,13 @@ from attrs import frozen
 from .durations import duration
 from .errors import InvalidInput
 from .limits import LATEST
+from .units import SHORT, counted
 from .values import check_moment
 from .wall_clock import elapsed
 
 SHORTEST = timedelta(seconds=1)
 LONGEST = timedelta(days=366)
 _WORD = "every"
-_UNITS = {
-    "day": timedelta(days=1),
-    "hour": timedelta(hours=1),
-    "minute": timedelta(minutes=1),
-    "second": timedelta(seconds=1),
-    "millisecond": timedelta(milliseconds=1),
-    "microsecond": timedelta(microseconds=1),
-}
-_SHORT = {"day": "d", "hour": "h", "minute": "m", "second": "s", "millisecond": "ms"}
 
 
 @frozen
@@ -79,17 +71,11 @@ def interval(text: str, starts_at: datetime | None) -> Interval:
 
 def _written(length: timedelta) -> str:
     """Return the length as it is stored: the same text for lengths that are the same, however they were written."""
-    count, unit = _counted(length)
-    return f"{count}{_SHORT[unit]}" if unit in _SHORT else f"{count / 1_000:.3f}ms"
+    count, unit = counted(length)
+    return f"{count}{SHORT[unit]}" if unit in SHORT else f"{count / 1_000:.3f}ms"
 
 
 def _spelled(length: timedelta) -> str:
     """Return the length in words."""
-    count, unit = _counted(length)
+    count, unit = counted(length)
     return unit if count == 1 else f"{count} {unit}s"
-
-
-def _counted(length: timedelta) -> tuple[int, str]:
-    """Return the length in the largest unit that it is a whole number of."""
-    unit, size = next((unit, size) for unit, size in _UNITS.items() if not length % size)
-    return length // size, unit

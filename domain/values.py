@@ -20,6 +20,7 @@ from .limits import (
     PRIORITY_MIN,
     TEXT_LENGTH,
 )
+from .units import SHORT, counted
 
 Choice = TypeVar("Choice", bound=StrEnum)
 _NAME = re.compile(NAME_PATTERN)
@@ -29,15 +30,6 @@ _COMPACT = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-_UNITS = {
-    "d": timedelta(days=1),
-    "h": timedelta(hours=1),
-    "m": timedelta(minutes=1),
-    "s": timedelta(seconds=1),
-    "ms": timedelta(milliseconds=1),
-}
 
 
 def check_text(field: str, text: object, longest: int = TEXT_LENGTH) -> str:
@@ -122,10 +114,8 @@ def check_duration(
 
 def duration_text(duration: timedelta) -> str:
     """Return a duration as people would write it: in the largest unit of which it is a whole number."""
-    for unit, length in _UNITS.items():
-        if duration and duration % length == timedelta(0):
-            return f"{duration // length}{unit}"
-    return f"{duration.total_seconds():g}s"
+    count, unit = counted(duration)
+    return f"{count}{SHORT[unit]}" if count and unit in SHORT else f"{duration.total_seconds():g}s"
 
 
 def check_json(field: str, value: object, depth: int = 1) -> None:

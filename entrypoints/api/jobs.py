@@ -13,7 +13,7 @@ from . import documents as doc
 from . import render
 from .caller import container
 from .cursors import cursor, position
-from .query import BIGINT_MAX, Query, checked, no_query
+from .query import BIGINT_MAX, Query, no_query
 
 router = APIRouter()
 PAGE, PAGE_MOST = 100, 500
@@ -78,12 +78,11 @@ def path_job_id(request: Request) -> int:
 
 def _filter(query: Query) -> tuple[JobFilter, object]:
     """Return the filter, and what its cursors are bound to."""
-    schedule = query.text("schedule")
     where = JobFilter(
         states=query.choices("state", State),
         queue=query.text("queue"),
         type=query.text("type"),
-        schedule=None if schedule is None else checked("schedule", lambda: check_name("schedule", schedule)),
+        schedule=query.read("schedule", check_name),
         dismissed=query.switch("dismissed"),
         submitted_from=query.moment("submitted_from"),
         submitted_before=query.moment("submitted_before"),

@@ -41,6 +41,11 @@ class Query:
         values = self.all(name)
         return values[0] if values else None
 
+    def read(self, name: str, read: Callable[[str, object], T]) -> T | None:
+        """Return a value as ``read`` takes it; what that refuses is a wrong parameter."""
+        text = self.text(name)
+        return None if text is None else checked(name, partial(read, name, text))
+
     def choices(self, name: str, kind: type[Choice]) -> frozenset[Choice] | None:
         """Return the words of a repeatable parameter, None when there is none."""
         chosen = [checked(name, partial(check_choice, name, word, kind)) for word in self.all(name)]

@@ -10,10 +10,11 @@ from ...application.ports.job_reader import JobFilter
 from ...domain import commands as c
 from ...domain.errors import InvalidInput, JobNotFound, WrongState
 from ...domain.event import JobEvent
-from ...domain.values import check_integer, check_name
+from ...domain.values import check_integer
 from ...domain.vocabulary import State
 from .bulk import ASKING, Assent, operate
 from .flags import PLAIN, Flags
+from .inputs import name
 from .output import emit_many, emit_one
 from .requeueing import UNCHANGED, Changes
 from .selection import found_nothing
@@ -55,9 +56,9 @@ NOBODY = Worklist()
 def _dead(queue: str | None, type: str | None, schedule: str | None, *, dismissed: bool) -> JobFilter:
     return JobFilter(
         states=frozenset({State.DEAD}),
-        queue=None if queue is None else check_name("queue", queue),
-        type=None if type is None else check_name("type", type),
-        schedule=None if schedule is None else check_name("schedule", schedule),
+        queue=name("queue", queue),
+        type=name("type", type),
+        schedule=name("schedule", schedule),
         dismissed=dismissed,
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...domain.durations import duration
 from ...domain.errors import InvalidInput
-from ...domain.values import check_moment, decode
+from ...domain.values import check_moment, check_name, decode
 from ...domain.vocabulary import ControlEventName, EventName
 from ..api.moments import moment as rfc3339
 
@@ -23,6 +23,11 @@ SINCE = "must be a duration back from now such as 2h, or a moment such as 2026-0
 def moment(field: str, text: str | None) -> datetime | None:
     """Read a date and time with an offset, as the API does; raises InvalidInput."""
     return None if text is None else rfc3339(field, text)
+
+
+def name(field: str, text: str | None) -> str | None:
+    """Return a name that may be left out; raises InvalidInput."""
+    return None if text is None else check_name(field, text)
 
 
 def clearable(name: str, text: str | None, read: Callable[[str, str], T]) -> dict[str, T | None]:

@@ -9,9 +9,8 @@ from ...application.operating import changeable
 from ...application.ports.job_reader import JobFilter
 from ...domain.commands import Operation
 from ...domain.errors import InvalidInput
-from ...domain.values import check_name
 from ...domain.vocabulary import State
-from .inputs import moment
+from .inputs import moment, name
 
 if TYPE_CHECKING:
     from ...application.scheduling import Scheduling
@@ -53,9 +52,9 @@ class Selection:
         """Return the conditions; raises InvalidInput."""
         return JobFilter(
             states=frozenset(self.state) if self.state else None,
-            queue=None if self.queue is None else check_name("queue", self.queue),
-            type=None if self.type is None else check_name("type", self.type),
-            schedule=None if self.schedule is None else check_name("schedule", self.schedule),
+            queue=name("queue", self.queue),
+            type=name("type", self.type),
+            schedule=name("schedule", self.schedule),
             dismissed=dismissed,
             submitted_from=moment("submitted_from", self.submitted_from),
             submitted_before=moment("submitted_before", self.submitted_before),

@@ -19,7 +19,7 @@ from ..bodies import json_object
 from ..caller import container
 from ..cursors import cursor, opened
 from ..fields import read
-from ..query import Query, checked, no_query
+from ..query import Query, no_query
 from ..render import json_response
 from . import documents as doc
 from .answers import listed, shown
@@ -127,11 +127,10 @@ async def preview(request: Request) -> Response:
 
 
 def _ledger_filter(query: Query) -> LedgerFilter:
-    origin = query.text("origin")
     return LedgerFilter(
         outcomes=query.choices("outcome", Outcome),
         reasons=query.choices("reason", Reason),
-        origin=None if origin is None else checked("origin", lambda: check_key("origin", origin)),
+        origin=query.read("origin", check_key),
     )
 
 

@@ -25,9 +25,9 @@ from ..output import emit_many
 from ..session import origin, session, user_name
 from ..terminal import say
 from .crontab_records import COLUMNS, WHAT, records, renames, summary, users
+from .views import UTC_NAME
 
 STDIN = "-"
-UTC_NAME = "UTC"
 LOCAL_TIME = Path("/etc/localtime")
 PREFIX = "crontab/"
 SLUG_MOST = 48
